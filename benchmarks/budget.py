@@ -1,8 +1,8 @@
 """Where the time of one message goes: pg_stat_statements, plans with their buffers, and the client's share.
 
 ``python -m howdah.benchmarks.budget [--dsn DSN]``. DSN is a migrated database whose server loads pg_stat_statements
-with track_planning. The server is on this machine, so that the CPU time of its processes can be read. Without DSN, the
-program starts a server of its own, which lacks pg_stat_statements.
+with track_planning, and may load auto_explain. The server is on this machine, so that the CPU time of its processes can
+be read. Without DSN, the program starts a server of its own, which lacks both.
 """
 
 from __future__ import annotations
@@ -160,18 +160,22 @@ def inner(dsn: str) -> None:
         for name in ("log_analyze", "log_buffers", "log_nested_statements"):
             connection.execute(f"set auto_explain.{name} = on".encode())
         connection.execute("set auto_explain.log_timing = off; set client_min_messages = log")
-        connection.execute("select howdah.create_topic('bench_topic'), howdah.subscribe('bench_topic', 'reader')")
-        fill(connection, QUEUE, 10_000)
-        settle(connection)
-        for call in HOT:
-            connection.execute("set role none; set auto_explain.log_min_duration = -1; reset role")
-            for _ in range(8):
+        connection.execute("reset role; select howdah.create_topic('bench_topic')")
+        try:
+            connection.execute("select howdah.subscribe('bench_topic', 'reader')")
+            for name in (QUEUE, "bench_topic"):
+                fill(connection, name, 10_000)
+            settle(connection)
+            for call in HOT:
+                connection.execute("set role none; set auto_explain.log_min_duration = -1; reset role")
+                for _ in range(8):
+                    connection.execute(call.encode())
+                connection.execute("set role none; set auto_explain.log_min_duration = 0; reset role")
+                said.clear()
                 connection.execute(call.encode())
-            said.clear()
-            connection.execute("set role none; set auto_explain.log_min_duration = 0; reset role")
-            said.clear()
-            connection.execute(call.encode())
-            print(f"-- inside {call}", *said, sep="\n")
+                print(f"-- inside {call}", *said, sep="\n")
+        finally:
+            connection.execute("select howdah.drop_topic('bench_topic', force => true)")
 
 
 def main() -> None:
@@ -192,8 +196,8 @@ def main() -> None:
             settle(connection)
             statements(connection)
         client(dsn)
-        inner(dsn)
         plans(dsn, options.dead)
+        inner(dsn)  # last: it leaves leases
 
 
 if __name__ == "__main__":

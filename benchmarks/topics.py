@@ -32,9 +32,10 @@ def prepare(connection: Db, subscriptions: int = 1, shared: bool = False) -> Non
 
 def publish(connection: Db, messages: int, batch: int = TICK) -> None:
     """Transactions of so many messages; then no checkpoint is due."""
-    for _ in range(max(1, messages // batch)):
+    for begin in range(0, messages, batch):
         connection.execute(
-            "select from howdah.send_batch(%s, array_fill(%s::text, array[%s]))", (TOPIC, BODY, min(batch, messages))
+            "select from howdah.send_batch(%s, array_fill(%s::text, array[%s]))",
+            (TOPIC, BODY, min(batch, messages - begin)),
         )
     for number in range(3):
         settle(connection, f"howdah.topic_msgs_{number}")
@@ -84,8 +85,8 @@ def shared(bench: Bench) -> None:
     """Consumers of one shared subscription beside those of a queue, 1 and 100 messages a transaction, in turn."""
     for want in (1, 100):
         each = max(bench.size.each, bench.size.messages * (1 if want == 1 else 5) // SHARED // want)
-        for _ in range(bench.size.rounds):
-            for who, source in ((OURS, READER), (A_QUEUE, QUEUE)):
+        for turn in range(bench.size.rounds):
+            for who, source in ((OURS, READER), (A_QUEUE, QUEUE))[:: 1 if turn % 2 == 0 else -1]:
                 with bench.database() as dsn, opened(dsn) as connection:
                     messages = bench.called(each) * SHARED * want
                     if who == OURS:
