@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-from policy_support import Create
 from support import Db, one, refused
 
 SEND = "select howdah.send(%s, %s)"
@@ -39,8 +37,3 @@ def holds(db: Db, queue: str = "q") -> tuple[int, int]:
         (queue,),
     ).fetchall()
     return (row[0], row[1])
-
-
-@pytest.fixture(autouse=True)
-def queue(create: Create) -> None:
-    create()

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from support import Db, one
-
-
-@pytest.fixture(autouse=True)
-def queue(db: Db) -> None:
-    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 3}')""")
 
 
 def send(db: Db, number: int, queue: str = "q", **options: Any) -> list[int]:

@@ -53,6 +53,10 @@ def logging_as_it_was() -> Iterator[None]:
     root, factory, hook = logging.getLogger(), logging.getLogRecordFactory(), sys.excepthook
     handlers, level, own = list(root.handlers), root.level, logging.getLogger("howdah").level
     yield
+    # A configuration without disable_existing_loggers silences all that there are, for every later test.
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.disabled = False
     for handler in root.handlers:
         if handler not in handlers:
             handler.close()
