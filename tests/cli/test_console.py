@@ -16,6 +16,7 @@ pytest.importorskip("starlette")
 from starlette.testclient import TestClient
 
 
+@pytest.mark.slow
 def test_the_console_answers_on_this_machine_and_ends_at_a_signal(dsn: str) -> None:
     database = str(conninfo_to_dict(dsn)["dbname"])
     command = [sys.executable, "-m", "howdah.cli.main", "console", "--port", "0"]

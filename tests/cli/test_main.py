@@ -82,6 +82,7 @@ def test_python_dash_m_howdah_is_the_command() -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"howdah {version('howdah')}\n", "")
 
 
+@pytest.mark.slow
 def test_ctrl_c(dsn: str, db: Db) -> None:
     howdah(dsn, "queue", "create", "q")
     process = start(dsn, "receive", "q", "--wait", 60)

@@ -182,6 +182,7 @@ def unread(pipe: IO[bytes]) -> int:
     return int(length)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_was_sent(dsn: str, queue: str, db: Db) -> None:
     process = start(dsn, "send", queue, "-f", "-", "--batch", 2)
     assert process.stdin is not None

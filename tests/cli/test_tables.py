@@ -108,6 +108,7 @@ def full(dsn: str, db: Db) -> dict[str, str]:
     return {"message": str(sent), "dead": str(dead), "delayed": str(delayed), "cause": cause}
 
 
+@pytest.mark.slow
 def test_every_list_fits_in_80_columns_and_breaks_no_name(dsn: str, full: dict[str, str]) -> None:
     made = {
         ("poison", "list"): [full["dead"], full["cause"]],

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from support import Db, Server, one
 
 from howdah.console import Host, app
+from howdah.console.database import Database
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +65,17 @@ def browser() -> Iterator[Any]:
     """Chromium without a window."""
     with chromium() as driver:
         yield driver
+
+
+@pytest.fixture
+def database(login_dsn: str) -> Iterator[Database]:
+    """The console's database."""
+    made = Database(login_dsn)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def counted(db: Db, orders: int) -> None:
+    """A message that maintenance has counted."""
+    one(db, "select howdah.maintain_backlog()")

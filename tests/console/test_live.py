@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,20 +14,6 @@ from howdah.console.database import Database, Work
 from howdah.console.live import MOST_QUEUES, Poller, Stream, Views, told
 from howdah.console.people import Person
 from howdah.engine.calls import Call
-
-
-@pytest.fixture
-def database(login_dsn: str) -> Iterator[Database]:
-    """The console's database."""
-    made = Database(login_dsn)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def counted(db: Db, orders: int) -> None:
-    """A message that maintenance has counted."""
-    one(db, "select howdah.maintain_backlog()")
 
 
 def test_all_viewers_share_one_poller_which_stops_when_the_last_has_gone(database: Database, counted: None) -> None:

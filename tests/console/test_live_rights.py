@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,20 +15,6 @@ from howdah.console import Host, app, live
 from howdah.console.database import Database
 from howdah.console.live import Poller, Stream, Views
 from howdah.console.people import Person
-
-
-@pytest.fixture
-def database(login_dsn: str) -> Iterator[Database]:
-    """The console's database."""
-    made = Database(login_dsn)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def counted(db: Db, orders: int) -> None:
-    """A message that maintenance has counted."""
-    one(db, "select howdah.maintain_backlog()")
 
 
 def test_a_stream_ends_when_its_viewer_may_see_no_more(database: Database, counted: None) -> None:

@@ -137,6 +137,7 @@ def test_unknown_results_do_not_exist_and_other_tasks_do_not_match(site: Site) -
     assert site.run(tried) == 6 * ["TaskResultDoesNotExist"] + ["TaskResultMismatch"]
 
 
+@pytest.mark.slow
 def test_manage_py_migrates_works_and_reads(site: Site, db: Db) -> None:
     db.execute("select howdah.drop_queue('django.mail')")
     assert site.manage("howdah", "migrate").stdout.splitlines()[-1] == "created the queue django.mail"

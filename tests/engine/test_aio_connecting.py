@@ -204,6 +204,7 @@ def test_an_acknowledge_session_that_ends_or_is_never_opened_leaves_the_client_i
     connect(dsn, client_id="shop").close()
 
 
+@pytest.mark.slow
 def test_the_pool_and_the_client_id_are_given_back_though_the_close_is_cancelled(dsn: str, orders: str) -> None:
     async def scenario() -> None:
         seen: list[AsyncConnection] = []

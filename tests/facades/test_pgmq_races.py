@@ -78,6 +78,7 @@ def test_what_a_rollback_brought_back_is_read_though_a_message_is_due_at_each_re
     wait_until(read, 20)
 
 
+@pytest.mark.slow
 def test_a_delayed_message_comes_though_another_transaction_that_sent_one_rolled_back(
     dsn: str, db: Db, connect: Connect
 ) -> None:

@@ -61,6 +61,7 @@ def task(app: Celery, name: str, *args: object) -> Signature:
     return app.signature(f"shop.{name}", args)
 
 
+@pytest.mark.slow
 def test_chains_groups_and_chords_give_their_results(app: Celery) -> None:
     chained = chain(task(app, "add", 1, 2), task(app, "add", 3), task(app, "add", 4))
     grouped = group([task(app, "add", n, n) for n in range(5)], app=app)

@@ -158,6 +158,7 @@ def test_a_message_that_its_handler_cannot_take_fails_and_a_worker_goes_on_to_lo
     assert column(db, DEAD) == ['"bad"']
 
 
+@pytest.mark.slow
 def test_after_an_error_of_the_server_a_worker_goes_on_to_look(dsn: str, db: Db) -> None:
     loop = Hub()
     taken: list[Any] = []

@@ -134,6 +134,7 @@ def test_two_tasks_that_end_a_chord_at_once_send_its_body_once(app: Celery, dsn:
     assert one(db, "select live from howdah.queue_stats('celery')") == 1 + as_group
 
 
+@pytest.mark.slow
 def test_two_tasks_that_end_a_failed_chord_at_once_call_its_errbacks_once(app: Celery, dsn: str, db: Db) -> None:
     body = app.signature("shop.total").on_error(app.signature("shop.regret"))
     parts = chord_of_two(app, db, body)

@@ -140,6 +140,7 @@ def test_lists_are_indented_by_fours_and_code_is_left_alone() -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_public_function_has_a_section_with_its_declaration() -> None:
     """All but the clock, which docs/sql-api.md describes."""
     for name in procedures.FILES:

@@ -175,6 +175,7 @@ def test_a_strict_order_goes_by_priority_and_waits_for_what_is_in_hand(db: Db, c
     assert take(db) == [low]
 
 
+@pytest.mark.slow
 def test_eight_receivers_and_four_senders_of_mixed_priorities_lose_and_double_nothing(db: Db, connect: Connect) -> None:
     dice = chance.dice()
     plans = [[dice.choice([2, 4, 4, 7]) for _ in range(150)] for _ in range(4)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
-from support import Db
+from links_support import VARIABLE
+from support import Connect, Db
 from workers_support import APPS, TABLES, StartWorkers, Work, running
 
 
@@ -65,3 +67,27 @@ def logging_as_it_was() -> Iterator[None]:
     logging.getLogger("howdah").setLevel(own)
     logging.setLogRecordFactory(factory)
     logging.captureWarnings(False)
+
+
+@pytest.fixture
+def other(new_engine: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Another engine, which the links of a test lead to."""
+    dsn = new_engine()
+    monkeypatch.setenv(VARIABLE, dsn)
+    return dsn
+
+
+@pytest.fixture
+def a(connect: Connect) -> Db:
+    """The sending engine, with a queue."""
+    db = connect()
+    db.execute("select howdah.create_queue('out')")
+    return db
+
+
+@pytest.fixture
+def b(other: str) -> Iterator[Db]:
+    """The receiving engine, with a queue."""
+    with psycopg.connect(other, autocommit=True) as db:
+        db.execute("select howdah.create_queue('in')")
+        yield db

@@ -43,6 +43,7 @@ def supervised(dsn: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+@pytest.mark.slow
 def test_a_hardened_queue_is_handled_like_any_other(hardened: Work, start: StartWorkers) -> None:
     sent = hardened.send(*["plain"] * 20, "fail", *["plain"] * 5)
     start(sessions=3)

@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 
-import psycopg
 import pytest
 from forwarding_support import forwarding
-from links_support import VARIABLE, bodies, create
-from support import Connect, Db, column, one, wait_until
+from links_support import bodies, create
+from support import Db, column, one, wait_until
 
 from howdah.workers.links import Forwarder
-
-
-@pytest.fixture
-def other(new_engine: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Another engine, which the links of a test lead to."""
-    dsn = new_engine()
-    monkeypatch.setenv(VARIABLE, dsn)
-    return dsn
-
-
-@pytest.fixture
-def a(connect: Connect) -> Db:
-    """The sending engine, with a queue."""
-    db = connect()
-    db.execute("select howdah.create_queue('out')")
-    return db
-
-
-@pytest.fixture
-def b(other: str) -> Iterator[Db]:
-    """The receiving engine, with a queue."""
-    with psycopg.connect(other, autocommit=True) as db:
-        db.execute("select howdah.create_queue('in')")
-        yield db
 
 
 def test_what_the_target_refuses_follows_the_poison_policy(dsn: str, a: Db, b: Db) -> None:

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 from forwarding_support import forwarding
 from links_support import VARIABLE, bodies, create
 from psycopg.conninfo import conninfo_to_dict
-from support import Connect, Db, column, one, wait_until
+from support import Db, column, one, wait_until
 
 from howdah.engine.calls.links import Taken
 from howdah.workers.links import target
-
-
-@pytest.fixture
-def other(new_engine: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Another engine, which the links of a test lead to."""
-    dsn = new_engine()
-    monkeypatch.setenv(VARIABLE, dsn)
-    return dsn
-
-
-@pytest.fixture
-def a(connect: Connect) -> Db:
-    """The sending engine, with a queue."""
-    db = connect()
-    db.execute("select howdah.create_queue('out')")
-    return db
-
-
-@pytest.fixture
-def b(other: str) -> Iterator[Db]:
-    """The receiving engine, with a queue."""
-    with psycopg.connect(other, autocommit=True) as db:
-        db.execute("select howdah.create_queue('in')")
-        yield db
 
 
 def test_a_link_waits_for_a_target_that_is_away(dsn: str, a: Db, b: Db, monkeypatch: pytest.MonkeyPatch) -> None:

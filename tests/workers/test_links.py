@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 
 import psycopg
@@ -10,34 +10,10 @@ import pytest
 from forwarding_support import forwarding
 from links_support import VARIABLE, bodies, create
 from psycopg import sql
-from support import Connect, Db, column, one, wait_until
+from support import Db, column, one, wait_until
 from workers_support import StartWorkers
 
 from howdah.workers.links import Links
-
-
-@pytest.fixture
-def other(new_engine: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Another engine, which the links of a test lead to."""
-    dsn = new_engine()
-    monkeypatch.setenv(VARIABLE, dsn)
-    return dsn
-
-
-@pytest.fixture
-def a(connect: Connect) -> Db:
-    """The sending engine, with a queue."""
-    db = connect()
-    db.execute("select howdah.create_queue('out')")
-    return db
-
-
-@pytest.fixture
-def b(other: str) -> Iterator[Db]:
-    """The receiving engine, with a queue."""
-    with psycopg.connect(other, autocommit=True) as db:
-        db.execute("select howdah.create_queue('in')")
-        yield db
 
 
 def test_a_forwarder_forwards_what_comes(dsn: str, a: Db, b: Db) -> None:

@@ -97,6 +97,7 @@ def test_without_a_time_on_its_first_line_a_file_is_as_old_as_it_was_when_opened
     assert names(tmp_path) == ["log.txt", "log_1"]
 
 
+@pytest.mark.slow
 def test_processes_that_write_to_one_file_lose_and_split_no_line(tmp_path: Path) -> None:
     lines, processes = 400, 3
     running = [
