@@ -88,11 +88,6 @@ def _fetch(connection: Db, query: str) -> None:
 
 def drain(bench: Bench) -> None:
     """Send a great backlog and take it by the thousand; the rate of each fiftieth part."""
-    for _ in range(bench.size.long_rounds):
-        _drain(bench)
-
-
-def _drain(bench: Bench) -> None:
     size = bench.size
     with bench.database() as dsn, opened(dsn) as connection:
         with bench.meter(dsn) as meter:

@@ -71,8 +71,7 @@ def run(
             left = ", ".join(row.key for row in rows.ROWS if row.full_only)
             record.absent["rows"] = f"{left}: left out of a quick run (--full, or --only ROW)"
             record.absent["repetitions"] = (
-                "in a quick run the long drains (those under a held snapshot, backlog) are run once, and peers once"
-                " each, their workers in one process and with 40 % of our messages"
+                "in a quick run peers are run once each, their workers in one process and with 40 % of our messages"
             )
             for name in ("rows", "repetitions"):
                 console.print(f"without {name}: {record.absent[name]}", highlight=False)

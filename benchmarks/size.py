@@ -43,8 +43,6 @@ class Size:
     audited: int
     #: Events of an ordered stream.
     streamed: int
-    #: Repetitions of the drains that take minutes each: under a held snapshot, and of the great backlog.
-    long_rounds: int
     #: A peer's share of our messages, unless it sets less itself, and the number of processes it is measured with.
     peer_share: float = 1.0
     peer_processes: int = 2
@@ -71,7 +69,6 @@ FULL = Size(
     samples=1000,
     audited=10_000_000,
     streamed=500_000,
-    long_rounds=3,
 )
 QUICK = replace(
     FULL,
@@ -92,10 +89,9 @@ QUICK = replace(
     samples=60,
     audited=200_000,
     streamed=100_000,
-    long_rounds=1,
     # A peer's process holds 5,000 before the first of them is handled.
     peer_share=0.4,
     peer_processes=1,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2, 10, 5, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000, 10_000, 1)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2, 10, 5, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000, 10_000)
