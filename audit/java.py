@@ -113,9 +113,14 @@ def _wrapped(program: Path, name: str) -> Path:
     return script.parent.parent
 
 
+def cache_path() -> Path:
+    """Where the cache lies if it can be made: ``howdah`` in XDG_CACHE_HOME or ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "howdah"
+
+
 def cache_folder() -> Path:
-    """The folder of downloads and other caches: ``howdah`` in XDG_CACHE_HOME or ~/.cache, or else a new folder."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "howdah"
+    """The folder of downloads and other caches, made if it is not there, or else a new folder."""
+    folder = cache_path()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from .class_data import class_data_options
 from .driver import Driver, find_driver
 from .errors import AuditError
 from .java import find_java
@@ -58,20 +59,25 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 @contextmanager
 def spark_session(
-    master: str = "local[*]", partitions: int = 4, jdbc_jar: Path | str | None = None
+    master: str = "local[*]",
+    partitions: int = 4,
+    jdbc_jar: Path | str | None = None,
+    *,
+    keep_classes: bool = True,
 ) -> Iterator[SparkSession]:
     """A session for the block, stopped at its end.
 
-    partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds). Java stays until the
-    process ends, with its memory and class path. Raises AuditError if there is no Java, or if Spark does not start. It
-    also does if the process already has a session: it would get and stop that one. Under spark-submit its settings
-    hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
+    partitions: those of a shuffle. keep_classes: whether Java, when it ends, may write its classes for the next one
+    (class_data.py). The first session of a process starts Java (1 to 6 seconds). Java stays until the process ends,
+    with its memory and class path. Raises AuditError if there is no Java, or if Spark does not start. It also does if
+    the process already has a session: it would get and stop that one. Under spark-submit its settings hold: master and
+    jdbc_jar are not used, the JDBC driver comes by its --jars.
     """
     driver = None if _SUBMITTED in os.environ else find_driver(jdbc_jar)
     if SparkSession.getActiveSession() is not None:
         raise AuditError("a Spark session runs in this process already: hand it to the audit")
     shuffles = {"spark.sql.shuffle.partitions": str(partitions)}
-    spark = _submitted(shuffles) if driver is None else _started(master, shuffles, driver)
+    spark = _submitted(shuffles) if driver is None else _started(master, shuffles, driver, keep_classes)
     try:
         yield spark
     finally:
@@ -111,18 +117,19 @@ def _submitted(settings: dict[str, str]) -> SparkSession:
     return spark
 
 
-def _started(master: str, settings: dict[str, str], driver: Driver) -> SparkSession:
+def _started(master: str, settings: dict[str, str], driver: Driver, keep_classes: bool) -> SparkSession:
     """A session of our own, and with the first one of the process Java."""
     settings = _SETTINGS | driver.spark_settings() | settings
+    java = find_java()
     java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
     pythons = {}
     if master.startswith("local"):
         settings |= _LOCAL_SETTINGS
-        java_options += f" {_LOCAL_JAVA_OPTIONS}"
+        java_options += f" {_LOCAL_JAVA_OPTIONS} {class_data_options(java, driver.jar, keep=keep_classes)}"
         # Spark starts what the path finds first as python3, which need not be the one that has Howdah.
         pythons["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
     settings["spark.driver.extraJavaOptions"] = java_options
-    with _environment({"JAVA_HOME": str(find_java().home)} | pythons), warnings.catch_warnings():
+    with _environment({"JAVA_HOME": str(java.home)} | pythons), warnings.catch_warnings():
         # Spark warns of pandas 3, which no part of an audit uses.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         try:
