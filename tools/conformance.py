@@ -102,11 +102,18 @@ def catalogue() -> list[Page]:
 
 
 @cache
+def _marked() -> dict[Path, ast.Module]:
+    """The test files that have marks."""
+    texts = {file: file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests").rglob("test_*.py"))}
+    return {file: ast.parse(text) for file, text in texts.items() if ".behaviour(" in text}
+
+
+@cache
 def marks() -> dict[str, list[Path]]:
     """The test files that show each row, by their marks. Nothing is imported, so slow and skipped tests count too."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
-    for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        for id in _rows_of(ast.parse(file.read_text(encoding="utf-8"))):
+    for file, tree in _marked().items():
+        for id in _rows_of(tree):
             found[id].append(file)
     return dict(found)
 
@@ -115,8 +122,7 @@ def marks() -> dict[str, list[Path]]:
 def quick_marks() -> set[str]:
     """The rows that a test of ``make test`` shows."""
     found: set[str] = set()
-    for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+    for tree in _marked().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
                 isinstance(mark, ast.Attribute) and mark.attr == "slow" for mark in node.decorator_list

@@ -118,6 +118,7 @@ def test_a_server_that_is_not_durable_is_refused(dsn: str) -> None:
     refused(howdah(dsn, "bench", "--dsn", dsn, "--tiny"), "not durable")
 
 
+@pytest.mark.slow
 def test_pgmq_of_the_users_server_is_measured_and_its_queue_dropped(dsn: str, db: Db, tmp_path: Path) -> None:
     db.execute("""
         create schema pgmq;

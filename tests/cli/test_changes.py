@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from command import howdah, refused
 from support import Db, one
 
@@ -27,6 +28,7 @@ def test_changes_are_listed_shown_and_taken_back(dsn: str) -> None:
     assert howdah(dsn, "changes", "show", "999999").code == 2
 
 
+@pytest.mark.slow
 def test_the_configuration_is_backed_up_wiped_and_restored(dsn: str, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     howdah(dsn, "queue", "create", "orders", "-o", "default_priority=7")

@@ -121,8 +121,12 @@ def ideal(year: bool = False) -> run.Run:
     return run.Run(expected, outcome, seconds=1, killed_pid=1)
 
 
-def test_the_readme_shows_what_the_demo_proves() -> None:
+@pytest.mark.slow
+def test_the_year_has_as_many_flights_as_the_demo_says() -> None:
     assert ideal(year=True).expected.flights == flights.YEAR
+
+
+def test_the_readme_shows_what_the_demo_proves() -> None:
     done = ideal()
     assert done.expected.flights == flights.QUARTER
     assert all(check.holds for check in report.checks(done))

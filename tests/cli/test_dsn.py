@@ -147,6 +147,7 @@ def test_no_traceback_of_a_malformed_dsn_shows_its_password(dsn: str) -> None:
             error = error.__cause__ or error.__context__
 
 
+@pytest.mark.slow
 def test_a_url_that_names_its_driver_as_sqlalchemys_do_is_taken(dsn: str) -> None:
     given = {name: quote(str(value), safe="") for name, value in conninfo_to_dict(dsn).items()}
     url = f"postgresql+psycopg://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{given['dbname']}"

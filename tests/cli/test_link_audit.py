@@ -111,6 +111,7 @@ def lose(pair: Pair) -> None:
     pair.a.execute("select howdah.resume_engine()")
 
 
+@pytest.mark.slow
 def test_what_a_stop_of_the_sender_took_of_messages_in_transit_is_no_finding(pair: Pair) -> None:
     """They may be lost, and have arrived all the same. After a restart of the sender their receipts go."""
     lose(pair)

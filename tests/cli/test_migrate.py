@@ -69,6 +69,7 @@ def test_going_back_asks_first(dsn: str, db: Db) -> None:
     assert howdah(dsn, "migrate", "--check").code == 0
 
 
+@pytest.mark.slow
 def test_bad_revisions_and_options(dsn: str) -> None:
     refused(howdah(dsn, "migrate", "--to", "nonsense"), "nonsense")
     assert howdah(dsn, "migrate", "--one-role", "--role-prefix", "x").code == 2
@@ -82,6 +83,7 @@ def test_a_newer_database_is_refused(dsn: str, db: Db) -> None:
     assert howdah(dsn, "migrate", "--check").code == 3
 
 
+@pytest.mark.slow
 def test_a_database_of_before_the_first_release_is_refused_with_what_to_do(dsn: str, db: Db) -> None:
     db.execute("update howdah.alembic_version set version_num = '0042'")
 

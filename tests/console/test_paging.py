@@ -164,6 +164,7 @@ def test_every_instance_and_link_is_on_one_page(client: TestClient, db: Db, orde
     assert firsts(client, "/links") == [f"l{number}" for number in range(7)]
 
 
+@pytest.mark.slow
 def test_every_transformation_is_on_one_page_with_what_is_wrong_with_it(client: TestClient, db: Db) -> None:
     """None of the functions is there."""
     db.execute(

@@ -82,6 +82,7 @@ def test_a_session_that_the_server_ended_is_replaced(database: Database, db: Db)
     assert backend(database, OPERATOR) != ended
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_sessions_that_the_server_ended(database: Database, db: Db) -> None:
     for _ in range(3):
         with database.work(OPERATOR) as work:

@@ -79,6 +79,7 @@ def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None
     asyncio.run(scenario())
 
 
+@pytest.mark.slow
 def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(dsn: str, orders: str) -> None:
     async def scenario() -> None:
         async with connect_async(dsn, max_size=2) as connection:

@@ -103,6 +103,7 @@ def test_a_receive_that_is_under_way_when_the_connection_stops_gives_back_what_i
         assert [(message.message_id, message.delivery_count) for message in session.receive(orders)] == [(sent, 1)]
 
 
+@pytest.mark.slow
 def test_a_consumer_that_leases_when_the_connection_stops_hands_out_nothing_until_its_start(
     connection: Connection, db: Db, orders: str
 ) -> None:

@@ -107,6 +107,7 @@ def test_port_password_and_rows_survive_a_restart(made_folder: Path) -> None:
     assert ask(again.dsn, "select n from kept") == 7
 
 
+@pytest.mark.slow
 def test_another_port_is_taken_when_the_remembered_one_is_busy(made_folder: Path) -> None:
     server = EmbeddedServer(made_folder)
     info = server.start()

@@ -99,6 +99,7 @@ def test_a_transacted_consumer_killed_before_its_commit_counts_for_every_other_o
     assert sorted(column(db, "select message from howdah.incidents('orders')"))[:2] == sent[:2]
 
 
+@pytest.mark.slow
 def test_a_message_that_kills_its_consumers_reaches_its_limit_and_what_lay_behind_it_does_not(
     dsn: str, connection: Connection, clock: Clock, db: Db
 ) -> None:

@@ -183,6 +183,7 @@ def test_hosts_are_tried_in_order_unless_load_is_balanced(db: Db, dsn: str) -> N
     assert conninfo_to_dict(lookup(dsn, "b").conninfo())["load_balance_hosts"] == "random"
 
 
+@pytest.mark.slow
 def test_asyncio_looks_up_and_connects_by_the_same_factories(db: Db, dsn: str, orders: str) -> None:
     store(
         db,

@@ -45,6 +45,7 @@ SLOW = """select pg_get_functiondef(p.oid) from pg_proc p
 """The functions that go other ways where a look took longer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "slow"), [(seed, slow) for slow in (False, True) for seed in chance.seeds(3)])
 def test_under_a_backlog_random_calls_give_the_same_answers_and_leave_the_same(
     worlds: Worlds, seed: int, slow: bool

@@ -140,6 +140,7 @@ with Connection(sys.argv[1], transport="kombu_pgmq.transport:Transport", transpo
 """
 
 
+@pytest.mark.slow
 def test_kombu_pgmq(place: Place, db: Db) -> None:
     """In a process of its own: where it is imported, the scheme pgmq no longer means kombu's own transport."""
     command = [sys.executable, "-P", "-W", "ignore", "-c", KOMBU, url(place, "pgmq")]

@@ -53,7 +53,7 @@ SPOILING = re.compile("drop_|pause|purge_|unsubscribe|alter_engine|alter_listene
 
 def count() -> int:
     """How many calls to make."""
-    return int(os.environ.get("HOWDAH_TEST_FUZZ") or 1500)
+    return int(os.environ.get("HOWDAH_TEST_FUZZ") or 1000)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Ledger:
 
 def count() -> int:
     """How many schedules to run."""
-    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 25)
+    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 15)
 
 
 class Schedule:

@@ -159,6 +159,7 @@ def test_what_is_no_store_is_said_in_a_line(dsn: str, db: Db, store: str, new_da
     assert (malformed.code, "secret" in malformed.err) == (3, False)
 
 
+@pytest.mark.slow
 def test_a_queue_of_a_virtual_topic_gets_no_second_copy(dsn: str, db: Db, store: str) -> None:
     """The broker keeps a row for such a queue among its subscriptions, and copies are in the store already."""
     queue = "queue://Consumer.A.prices"
@@ -185,6 +186,7 @@ def test_a_queue_of_a_virtual_topic_gets_no_second_copy(dsn: str, db: Db, store:
     assert received(db, "Consumer.A.prices") == ["new"]
 
 
+@pytest.mark.slow
 def test_a_subscription_with_priorities_has_read_up_to_another_message_in_each(dsn: str, db: Db, store: str) -> None:
     """With prioritizedMessages the broker keeps a row for each priority. The primary key must have it, too."""
     change(store, "alter table activemq_acks drop constraint activemq_acks_pkey")
@@ -209,6 +211,7 @@ def test_a_message_that_breaks_the_contract_of_its_queue_stays(dsn: str, db: Db,
     assert (lines["queue://A"]["stays"], lines["queue://B"]["stored"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_large_messages_are_fetched_a_few_at_a_time_and_in_their_order(
     dsn: str, db: Db, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

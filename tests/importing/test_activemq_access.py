@@ -41,6 +41,7 @@ def test_only_the_final_pass_keeps_a_broker_out(dsn: str, store: str) -> None:
     there.close()
 
 
+@pytest.mark.slow
 def test_one_pass_at_a_time_reads_a_store(dsn: str, db: Db, store: str) -> None:
     """A pass with an older snapshot would take back what a later one brought."""
     other = Store(store)
@@ -88,6 +89,7 @@ def test_two_passes_at_once_store_each_message_once(dsn: str, connect: Connect, 
     assert one(second, come, (message,)) == [0, 2]
 
 
+@pytest.mark.slow
 def test_a_role_that_may_only_read_makes_all_passes_but_the_final_one(dsn: str, db: Db, store: str) -> None:
     reader = make_conninfo(store, user="howdah_reads", password="secret")
     with psycopg.connect(store) as owner:

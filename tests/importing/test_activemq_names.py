@@ -55,6 +55,7 @@ def test_two_subscriptions_do_not_get_one_name(dsn: str, db: Db, store: str) -> 
     assert column(db, "select topic from howdah.list_topics()") == []
 
 
+@pytest.mark.slow
 def test_a_subscription_whose_name_cannot_be_here_stays_or_gets_another(dsn: str, db: Db, store: str) -> None:
     change(store, "update activemq_acks set client_id = 'me@host', sub_name = 'bill ing' where sub_name = 'billing'")
     for words in (["--dry-run"], []):

@@ -26,6 +26,7 @@ def store(new_database: Callable[[], str]) -> str:
     return dsn
 
 
+@pytest.mark.slow
 def test_a_pass_that_was_cut_off_is_made_again(dsn: str, db: Db, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sound, calls = Imports.messages, []
 
@@ -99,6 +100,7 @@ def test_a_queue_that_is_in_use_here_is_left_alone(dsn: str, db: Db, store: str)
     assert received(db, "prices:desk7:billing") == ["text 3", "text 4", "text 5", "text 6"]
 
 
+@pytest.mark.slow
 def test_a_queue_that_was_paused_before_is_emptied_of_what_was_consumed_there(dsn: str, db: Db, store: str) -> None:
     """It is empty there, and has no row; nor does the import hold it."""
     one(db, "select howdah.create_queue('A')")
@@ -110,6 +112,7 @@ def test_a_queue_that_was_paused_before_is_emptied_of_what_was_consumed_there(ds
     assert one(db, "select receiving_paused from howdah.list_queues() where queue = 'A'")
 
 
+@pytest.mark.slow
 def test_nobody_receives_from_a_new_subscription_before_it_has_read_what_it_had_read(
     dsn: str, db: Db, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +130,7 @@ def test_nobody_receives_from_a_new_subscription_before_it_has_read_what_it_had_
     assert received(db, "prices:desk7:billing") == ["text 3", "text 4", "text 5", "text 6"]
 
 
+@pytest.mark.slow
 def test_what_a_prepared_transaction_may_have_received_is_taken_back_until_that_is_decided(
     dsn: str, db: Db, store: str
 ) -> None:
@@ -190,6 +194,7 @@ def test_an_import_is_listed_and_forgotten(dsn: str, db: Db, store: str) -> None
     assert howdah(dsn, "import", "list").out == "nothing was imported\n"
 
 
+@pytest.mark.slow
 def test_a_running_broker_is_copied_again_and_again_and_at_last_once_it_stopped(
     dsn: str, db: Db, new_database: Callable[[], str], tmp_path: Path
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_task_that_retries_waits_in_the_database_and_comes_again(app: Celery, 
     assert ran(shop) == ["again"] * 3
 
 
+@pytest.mark.slow
 def test_inspect_sees_what_runs_and_revoke_ends_it_and_keeps_the_next_from_running(
     app: Celery, shop: Db, tmp_path: Path
 ) -> None:

@@ -57,7 +57,7 @@ def test_alembic_finds_nothing_to_migrate(dsn: str) -> None:
     engine.dispose()
 
 
-@pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_of_another_encoding_is_refused_with_the_statement_that_makes_one(
     server: Server, encoding: str

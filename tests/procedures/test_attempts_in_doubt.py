@@ -141,6 +141,7 @@ def test_nobody_waits_for_the_handler_of_another(db: Db, create: Create, connect
     assert column(db, "select message_id from howdah.attempts") == []
 
 
+@pytest.mark.slow
 def test_many_attempts_of_one_session_are_not_disposed_of_by_those_who_look_for_messages(
     db: Db, create: Create, connect: Connect, clock: Clock
 ) -> None:

@@ -56,7 +56,7 @@ def test_what_a_savepoint_gives_back_is_received_again(db: Db) -> None:
 
 
 @LANES
-@pytest.mark.first_case
+@pytest.mark.slow
 def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ahead(
     db: Db, connect: Connect, lane: str
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_message_given_back_is_received_while_others_keep_the_queue_busy(db: D
 
 
 @LANES
-@pytest.mark.first_case
+@pytest.mark.slow
 def test_what_came_back_far_behind_is_drained_in_order_once_it_is_found(db: Db, connect: Connect, lane: str) -> None:
     sent = send(db, 20_000, lane)
     slow = connect()

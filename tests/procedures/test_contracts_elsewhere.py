@@ -94,6 +94,7 @@ def shop(db: Db) -> str:
     return role
 
 
+@pytest.mark.slow
 def test_what_a_bridge_makes_is_checked_and_what_it_cannot_make_is_dead_all_the_same(
     db: Db, orders: str, shop: str
 ) -> None:

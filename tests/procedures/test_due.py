@@ -156,6 +156,7 @@ def test_a_strict_order_gives_due_messages_by_their_time_and_waits_for_what_is_i
     assert take(db) == [second]
 
 
+@pytest.mark.slow
 def test_receivers_and_senders_of_delayed_messages_lose_and_double_nothing(db: Db, connect: Connect) -> None:
     dice = chance.dice()
     plans = [[dice.choice(["0 s", "1 us", "20 ms", "60 ms"]) for _ in range(120)] for _ in range(3)]

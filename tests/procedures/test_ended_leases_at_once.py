@@ -76,6 +76,7 @@ def test_a_receiver_that_took_a_lease_for_ended_while_it_was_extended_does_not_m
         assert one(other, "select howdah.ack('q', %s)", (number,)) == 2
 
 
+@pytest.mark.slow
 def test_under_random_leases_receives_rollbacks_and_kills_each_message_is_consumed_once(
     db: Db, connect: Connect
 ) -> None:

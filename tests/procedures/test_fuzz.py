@@ -2,6 +2,7 @@
 
 import chance
 import fuzz
+import pytest
 from fuzz_world import furnish
 from support import Connect, Db, column, one
 
@@ -23,6 +24,7 @@ def test_hostile_arguments_meet_documented_errors_lose_no_message_and_spoil_no_l
     assert fuzz.stored_times_that_nobody_can_read(db) == []
 
 
+@pytest.mark.slow
 def test_the_test_sees_a_message_that_was_lost_and_a_list_that_nobody_can_read(db: Db) -> None:
     furnish(db)
     gone = one(

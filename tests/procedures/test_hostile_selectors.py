@@ -110,6 +110,7 @@ WORDS = [
 STARTS = ["", "a = 1 AND ", "NOT ", "(a ", "a BETWEEN 1 ", "a IN ('x' ", "a LIKE 'x' ", "a IS ", "a + 1 "]
 
 
+@pytest.mark.slow
 def test_any_sequence_of_words_compiles_to_sql_or_is_refused(db: Db) -> None:
     db.execute(TRY.encode())
     dice = chance.dice()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from kept_support import HOUR, IDS, by_one, by_receive, rows, send
 from policy_support import Create
 from support import (
@@ -19,6 +20,7 @@ from support import (
 )
 
 
+@pytest.mark.slow
 def test_what_is_past_its_time_is_shown_to_nobody_and_goes_with_its_week(
     db: Db, create: Create, clock: Clock, connect: Connect
 ) -> None:
@@ -75,6 +77,7 @@ def test_until_a_week_is_dropped_maintenance_hinders_no_consumer(
     assert one(db, "select pg_get_functiondef('howdah.maintain_journal'::regproc) ~ '_drop_kept[^;]*;\\s*end'")
 
 
+@pytest.mark.slow
 def test_the_weeks_around_new_year_have_partitions_and_go_one_by_one(db: Db, create: Create, clock: Clock) -> None:
     create(keep_bodies_ms=HOUR * 24 * 14)
     clock.set(datetime(2026, 12, 20, 12, tzinfo=UTC))

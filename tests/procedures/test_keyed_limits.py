@@ -43,6 +43,7 @@ def test_a_batch_of_leases_takes_of_each_key_what_its_limit_allows(db: Db, creat
     assert bodies(lease(db, 10)) == ["a1", "a2", "b1"]
 
 
+@pytest.mark.slow
 def test_thousands_of_messages_of_a_full_key_starve_nobody(db: Db, create: Create, others: list[Db]) -> None:
     create(limit_key="tenant", max_concurrent_per_key=1)
     db.execute(

@@ -22,6 +22,7 @@ def test_thirty_two_producers_at_once_fill_a_queue_to_its_limit_exactly(
     assert depth(db) == limit
 
 
+@pytest.mark.slow
 def test_thirty_two_producers_at_once_fill_a_queue_to_the_last_byte_that_fits(
     db: Db, create: Create, connect: Connect
 ) -> None:

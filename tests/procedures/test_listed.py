@@ -215,6 +215,7 @@ def test_what_was_found_ahead_goes_with_its_selector(db: Db) -> None:
     assert one(db, CANDIDATES) == 0
 
 
+@pytest.mark.slow
 def test_a_selector_that_selects_much_finds_nothing_ahead(db: Db) -> None:
     fill(db, 20_000, every=1_000_000)
     fill(db, 20_000, every=10)

@@ -116,6 +116,7 @@ def test_a_removal_is_undone_if_the_sender_rolls_back(db: Db, create: Create) ->
     assert bodies(db) == ["a"]
 
 
+@pytest.mark.slow
 def test_senders_who_remove_the_oldest_at_once_are_never_refused_and_never_exceed_the_limit(
     db: Db, create: Create, connect: Connect
 ) -> None:

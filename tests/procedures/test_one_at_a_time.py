@@ -163,7 +163,7 @@ def test_a_receiver_with_an_old_snapshot_has_others_pass_nothing_by(
     assert [body for _ in range(3) for body in take(db, 1, consumer)] == ["1", "2", "3"]
 
 
-@pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize("writes", ["only elsewhere", "into the queue"])
 def test_while_another_transaction_is_open_consumed_messages_cost_a_receive_nothing_unless_it_sent_some(
     db: Db, connect: Connect, consumer: int | None, writes: str

@@ -61,6 +61,7 @@ def test_a_look_is_bounded_and_says_how_far_it_looked(db: Db) -> None:
     assert db.execute("select * from howdah.count_matching('q')").fetchall() == [(20002, 20002, True, None)]
 
 
+@pytest.mark.slow
 def test_a_look_ends_after_the_bytes_of_bodies_that_it_may_read(db: Db) -> None:
     for _ in range(5):
         send(db, "x" * 9_000_000)

@@ -175,6 +175,7 @@ def test_what_comes_late_behind_where_a_selective_consumer_looks_is_found(db: Db
     assert found == ["999"]
 
 
+@pytest.mark.slow
 def test_a_selective_receive_reads_on_from_where_it_was_and_no_further_than_it_has_to(db: Db) -> None:
     """One message in 1,000 of 60,000.
 

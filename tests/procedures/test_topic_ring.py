@@ -91,6 +91,7 @@ def test_a_late_commit_between_two_small_receives_doubles_nothing(connect: Conne
     assert got == [*third, *second, *first]
 
 
+@pytest.mark.slow
 def test_a_prepared_publish_arrives_after_two_turns_of_the_ring(connect: Connect, topic: str) -> None:
     db, other = connect(), connect()
     s = subscribe(db)

@@ -174,6 +174,7 @@ def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: C
     assert stored(db) == 12_000
 
 
+@pytest.mark.slow
 def test_a_ring_that_one_subscriber_holds_still_is_told_of_and_goes_on_when_it_has_read(db: Db, clock: Clock) -> None:
     topic(db, "busy")
     topic(db, "kept")

@@ -9,6 +9,7 @@ from support import column, one, wait_until
 from workers_support import StartWorkers, Work
 
 
+@pytest.mark.slow
 def test_an_error_that_the_handler_overcomes_is_none(jobs: Work, start: StartWorkers) -> None:
     (message,) = jobs.send("overcome")
     start()
@@ -28,6 +29,7 @@ def test_errors_that_blame_nobody_are_retried_without_an_incident(jobs: Work, st
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartWorkers) -> None:
     first, stuck, last = jobs.send("plain", "lock-timeout", "plain")
     with jobs.db.transaction():
@@ -97,6 +99,7 @@ def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWo
     assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
 
 
+@pytest.mark.slow
 def test_batches_that_fail_at_commit_are_handled_one_by_one_for_one_round(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
     sent = jobs.send(*["plain"] * 5, "violate", *["plain"] * 5)

@@ -98,6 +98,7 @@ def test_killed_in_the_handler_is_recorded_by_the_supervisor(jobs: Work, start: 
     assert duration >= 0
 
 
+@pytest.mark.slow
 def test_killed_after_the_handler_before_the_commit_blames_nobody(jobs: Work, start: StartWorkers) -> None:
     sent = jobs.send("gate-at-commit", "plain")
     workers = start()
@@ -116,6 +117,7 @@ def test_killed_after_the_handler_before_the_commit_blames_nobody(jobs: Work, st
     assert jobs.blamed() == set()
 
 
+@pytest.mark.slow
 def test_a_death_is_recorded_in_the_queue_that_the_process_had_the_message_of(jobs: Work, start: StartWorkers) -> None:
     """The supervisor knows the queues in another order, as it does where a set gave it."""
     workers = start()

@@ -97,6 +97,7 @@ def test_whatever_handlers_do_wrong_is_one_incident_a_delivery_and_harms_no_othe
     assert workers.events("worker died") == workers.events("thread died") == []
 
 
+@pytest.mark.slow
 def test_the_statement_that_failed_is_in_the_incident_of_a_handler_that_overlooked_it(
     jobs: Work, start: StartWorkers
 ) -> None:
@@ -204,7 +205,7 @@ def test_a_handler_may_fork_a_process_and_terminate_it(jobs: Work, start: StartW
     assert not workers.events("worker stopping")
 
 
-@pytest.mark.first_case
+@pytest.mark.slow
 @pytest.mark.parametrize(("time_limit", "backout"), [(600, "recorded"), (None, "hardened")])
 def test_a_process_that_a_handler_forks_by_hand_ends_with_the_handler_and_leaves_the_transaction_alone(
     jobs: Work, start: StartWorkers, time_limit: float | None, backout: str

@@ -99,6 +99,7 @@ def test_a_chain_of_three_engines(
         ]
 
 
+@pytest.mark.slow
 def test_three_engines_fan_in_to_one(dsn: str, a: Db, b: Db, new_engine: Callable[[], str], other: str) -> None:
     """Each sender's order is kept; identities that are equal do not mix."""
     with ExitStack() as opened:

@@ -117,6 +117,7 @@ def test_rules_hold_for_transactions_that_are_not_committed_too(jobs: Work, star
     }
 
 
+@pytest.mark.slow
 def test_an_error_that_blames_nobody_is_retried_whatever_the_rules(jobs: Work, start: StartWorkers) -> None:
     (message,) = jobs.send("innocent")
     start(target=APP)

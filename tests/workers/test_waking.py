@@ -37,6 +37,7 @@ def test_idle_sessions_are_woken_by_the_commit_of_a_message(start: StartWorkers,
     assert sorted(took)[3] < 5, took
 
 
+@pytest.mark.slow
 def test_a_killed_listening_connection_is_replaced_and_nothing_stays_behind(start: StartWorkers, jobs: Work) -> None:
     start(sessions=2).wait_started()
     wait_until(lambda: one(jobs.db, AWAITED))
