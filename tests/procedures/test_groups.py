@@ -162,10 +162,10 @@ class Groups:
     ("kind", "seed", "number_of_groups", "sessions", "total"),
     [
         ("transaction", 11, 20, 5, 600),
-        ("transaction", 12, 20, 5, 600),
-        ("transaction", 13, 20, 5, 600),
+        pytest.param("transaction", 12, 20, 5, 600, marks=pytest.mark.slow),
+        pytest.param("transaction", 13, 20, 5, 600, marks=pytest.mark.slow),
         ("sticky", 14, 20, 5, 600),
-        ("sticky", 15, 20, 5, 600),
+        pytest.param("sticky", 15, 20, 5, 600, marks=pytest.mark.slow),
         pytest.param("transaction", 16, 10_000, 32, 20_000, marks=pytest.mark.slow),
         pytest.param("sticky", 17, 1_000, 16, 2_000, marks=pytest.mark.slow),
         # by 40 to 200, and without a recorded failure, after which no receive takes the fast path
