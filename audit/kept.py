@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from .archive.history import open_history
 from .pace import Pace
 from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
+from .session import for_few_rows, rows_of
 from .since import Previous
 from .snapshot import exported
 
@@ -82,7 +84,10 @@ def keep_views(
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
     ranges = None
-    with exported(dsn) as snapshot:
+    with exported(dsn) as snapshot, ExitStack() as stack:
+        if not archive and stack.enter_context(for_few_rows(spark, rows_of(snapshot.blocks.values()))):
+            # A connection costs Java more than it fetches.
+            partitions = 1
         history = open_history(spark, dsn, snapshot, archive) if archive else None
         # The journal comes last: what is read of it depends on the others.
         for name in sorted(COLUMNS, key="audit_journal".__eq__):

@@ -114,7 +114,7 @@ def read_ranges(
     words = through(judged.withColumn("why", why), folder / "digests" / "ranges")
     judged.unpersist()
     pace.rest()
-    predicates = _predicates(snapshot, digests, words)
+    predicates = _predicates(snapshot, digests, words, 1 if partitions == 1 else RUNS_MAX)
     proved = words.where(F.col("why").isNull())
     return Ranges(
         digests=count,
@@ -164,8 +164,8 @@ def _chosen(judged: DataFrame) -> Column:
     )
 
 
-def _predicates(snapshot: Snapshot, digests: DataFrame, words: DataFrame) -> list[str] | None:
-    """Conditions on the view audit_journal for the rows to read, one for each connection. None: all rows."""
+def _predicates(snapshot: Snapshot, digests: DataFrame, words: DataFrame, most: int) -> list[str] | None:
+    """Conditions on the view audit_journal for the rows to read, one a connection, about ``most``. None: all rows."""
     by_row = words.where(F.col("why").isNotNull())
     queues = (
         words.groupBy("destination_id")
@@ -192,23 +192,23 @@ def _predicates(snapshot: Snapshot, digests: DataFrame, words: DataFrame) -> lis
     longest = max(snapshot.blocks["audit_journal"], default=0)
     return [
         f"place >= '({begin},0)' and place < '({end},0)' and {condition}"
-        for begin, end in runs([(place["place"], place["end"]) for place in places], longest)
+        for begin, end in runs([(place["place"], place["end"]) for place in places], longest, most)
     ]
 
 
-def runs(places: list[tuple[int, int]], longest: int) -> list[tuple[int, int]]:
-    """Join pieces that touch, then those with the smallest gaps until there are RUNS_MAX; none is too long to share."""
+def runs(places: list[tuple[int, int]], longest: int, most: int = RUNS_MAX) -> list[tuple[int, int]]:
+    """Join pieces that touch, then those with the smallest gaps until there are ``most``; none is too long to share."""
     joined: list[list[int]] = []
     for begin, end in sorted(places):
         if joined and begin <= joined[-1][1]:
             joined[-1][1] = max(joined[-1][1], end)
         else:
             joined.append([begin, end])
-    while len(joined) > RUNS_MAX:
+    while len(joined) > most:
         at = min(range(1, len(joined)), key=lambda place: joined[place][0] - joined[place - 1][1])
         joined[at - 1 : at + 1] = [[joined[at - 1][0], joined[at][1]]]
-    most = max(-(-longest // RUNS_MAX), 1)
-    return [(at, min(at + most, end)) for begin, end in joined for at in range(begin, end, most)]
+    share = max(-(-longest // most), 1)
+    return [(at, min(at + share, end)) for begin, end in joined for at in range(begin, end, share)]
 
 
 def _coverage(words: DataFrame, policies: DataFrame) -> tuple[Coverage, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,7 +35,12 @@ _SETTINGS = {
 FEW_ROWS = 200_000
 """So many at most are few. One partition then takes less time than several with their shuffles."""
 
+_ROWS_A_BLOCK = 100
+"""What a block of a table holds, with room to spare: a row of the journal takes 100 bytes and more."""
+
 _FEW_SETTINGS = {
+    # Such plans are not worth a second look.
+    "spark.sql.adaptive.enabled": "false",
     # With one partition nothing is shuffled. A broadcast would be a job of its own.
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
@@ -45,12 +50,20 @@ _FEW_SETTINGS = {
 }
 
 # On one machine: nobody else can reach the driver, and its host name need not resolve.
-_LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
+# Hadoop starts the program chmod for every file and folder that it makes here: the fewer the better.
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
 
 # On one machine an audit is short: the full compiler would cost more than it saves (26 s instead of 34 for 340,000
 # messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports
 # fills; then nothing more is compiled at all.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+
+
+_CLASSES = ("functions", "PythonUtils", "PythonSQLUtils", "org.apache.spark.sql.functions")
 
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
@@ -78,10 +91,16 @@ def spark_session(
         raise AuditError("a Spark session runs in this process already: hand it to the audit")
     shuffles = {"spark.sql.shuffle.partitions": str(partitions)}
     spark = _submitted(shuffles) if driver is None else _started(master, shuffles, driver, keep_classes)
+    _keep_at_hand(spark)
     try:
         yield spark
     finally:
         spark.stop()
+
+
+def rows_of(blocks: Iterable[Iterable[int]]) -> int:
+    """About how many rows there may be in tables of so many blocks."""
+    return _ROWS_A_BLOCK * sum(map(sum, blocks))
 
 
 @contextmanager
@@ -109,6 +128,16 @@ def is_local(spark: SparkSession) -> bool:
     return (spark.sparkContext.master or "").startswith("local")
 
 
+def _keep_at_hand(spark: SparkSession) -> None:
+    """Look up once the classes that PySpark asks Java for by name at each column and list.
+
+    Each time, Java would look through its 280 jars for a class of that name in no package first.
+    """
+    java = spark.sparkContext._jvm
+    for name in _CLASSES:
+        setattr(java, name, getattr(java, name))
+
+
 def _submitted(settings: dict[str, str]) -> SparkSession:
     """The session of a program that spark-submit runs."""
     mine = {name: value for name, value in _SETTINGS.items() if name.startswith(("spark.sql.", "spark.python.sql."))}
@@ -133,10 +162,21 @@ def _started(master: str, settings: dict[str, str], driver: Driver, keep_classes
         # Spark warns of pandas 3, which no part of an audit uses.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         try:
-            return SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+            spark = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
         except PySparkRuntimeError as error:
             hint = "" if driver.jar else ": no PostgreSQL JDBC driver came from Maven; name one by --jdbc-jar"
             raise AuditError(f"Spark did not start{hint}") from error
+    if is_local(spark):
+        _write_no_checksums(spark)
+    return spark
+
+
+def _write_no_checksums(spark: SparkSession) -> None:
+    """Have a local file without a second one of its checksums: a digest of all files is on the audit's page."""
+    context = spark.sparkContext
+    assert context._jvm is not None  # until the session is stopped
+    files = getattr(context._jvm, "org.apache.hadoop.fs.FileSystem")
+    files.getLocal(context._jsc.hadoopConfiguration()).setWriteChecksum(False)
 
 
 @contextmanager
