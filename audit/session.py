@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
@@ -128,6 +129,18 @@ def is_local(spark: SparkSession) -> bool:
     return (spark.sparkContext.master or "").startswith("local")
 
 
+class _AtHand:
+    """A class of Java's, whose members are looked up once."""
+
+    def __init__(self, java_class: Any) -> None:
+        self._class = java_class
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._class, name)
+        setattr(self, name, member)
+        return member
+
+
 def _keep_at_hand(spark: SparkSession) -> None:
     """Look up once the classes that PySpark asks Java for by name at each column and list.
 
@@ -135,7 +148,8 @@ def _keep_at_hand(spark: SparkSession) -> None:
     """
     java = spark.sparkContext._jvm
     for name in _CLASSES:
-        setattr(java, name, getattr(java, name))
+        if not isinstance(known := getattr(java, name), _AtHand):
+            setattr(java, name, _AtHand(known))
 
 
 def _submitted(settings: dict[str, str]) -> SparkSession:
