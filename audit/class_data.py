@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import time
 from pathlib import Path
 
@@ -36,8 +37,8 @@ def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
     if files:
         _tidy(java.home, files[0], key)
         return f'-XX:SharedArchiveFile="{files[0]}" {_SILENT}'
-    # Its own name for each process: two that write one file would spoil it.
-    return f'-XX:ArchiveClassesAtExit="{java.home / f"{key}-{os.getpid()}.jsa"}" {_SILENT}' if keep else ""
+    # A name of its own for each process: two that write one file would spoil it.
+    return f'-XX:ArchiveClassesAtExit="{java.home / f"{key}-{secrets.token_hex(4)}.jsa"}" {_SILENT}' if keep else ""
 
 
 def _key(*parts: Path | None) -> str:
