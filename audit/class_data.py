@@ -1,12 +1,14 @@
 """Class data sharing: a file in the cache from which Java takes the classes of an audit instead of loading them anew.
 
-A cold audit of few messages takes 20 seconds with the file and 26 without. Java 17 and 21 write it when they end.
+Java 17 and 21 write it when they end, after Python has: a Java that is ended with its group, or with its container,
+writes nothing. HOWDAH_CLASS_DATA=off has no file used or written, and =read has none written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import time
 from pathlib import Path
@@ -18,27 +20,64 @@ from .java import Java, cache_path
 _SILENT = "-Xlog:disable -Xlog:all=error:stderr"
 """Java would tell on standard output of each class that it leaves out, and of a file that does not fit."""
 
-_FORGOTTEN = 30 * 24 * 3600
-"""Files that no audit used for so many seconds, of a Java or a Spark that is gone, are removed."""
+_OTHERS = (
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "SPARK_SUBMIT_OPTS",
+    "SPARK_HOME",
+    "SPARK_CONF_DIR",
+)
+"""Variables that give Java an agent, logs of its own or another class path: it may then refuse to write a file."""
+
+_UNFINISHED, _FORGOTTEN = 3600, 30 * 24 * 3600
+"""Seconds after which a file is removed that Java did not end, or that no audit used."""
+
+_written: list[Path] = []
+"""The file that this process's Java writes when it ends."""
 
 
 def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
     """Options of Java: to read the file that fits, or with ``keep`` to write it if there is none. They may be empty.
 
-    Writing makes one audit 6 seconds longer and takes 190 MB of the cache. Java checks what it reads, and goes on
-    without the file where its own build or the class path differ. A cache that cannot be written has no file; neither
-    has a Java without class data of its own, to which ours would be added.
+    Java checks what it reads, and goes on without the file where its own build or the class path differ. A cache that
+    cannot be written has no file. Neither has a Java without class data of its own, to which ours would be added.
     """
     own = java.program.resolve().parent.parent / "lib" / "server" / "classes.jsa"
-    if not (own.is_file() and java.home.is_relative_to(cache_path())):
+    home, wish = java.home, os.environ.get("HOWDAH_CLASS_DATA")
+    if wish == "off" or any(map(os.environ.get, _OTHERS)) or re.search(r'[:"\\\s]', str(home)):
+        return ""
+    if not (own.is_file() and home.is_relative_to(cache_path())):
         return ""
     key = _key(own, Path(pyspark.__file__), jar)
-    files = [path for path in java.home.glob(f"{key}-*.jsa") if is_whole(path)]
-    if files:
-        _tidy(java.home, files[0], key)
-        return f'-XX:SharedArchiveFile="{files[0]}" {_SILENT}'
+    used = next((path for path in home.glob(f"{key}-*.jsa") if is_whole(path)), None)
+    _tidy(used, key)
+    if used is not None:
+        return f'-XX:SharedArchiveFile="{used}" {_SILENT}'
+    if not keep or wish == "read" or os.getpid() == 1:
+        return ""
     # A name of its own for each process: two that write one file would spoil it.
-    return f'-XX:ArchiveClassesAtExit="{java.home / f"{key}-{secrets.token_hex(4)}.jsa"}" {_SILENT}' if keep else ""
+    _written.append(home / f"{key}-{secrets.token_hex(4)}.jsa")
+    return f'-XX:ArchiveClassesAtExit="{_written[-1]}" {_SILENT}'
+
+
+def audited() -> None:
+    """Note that the classes are those of a whole audit. Otherwise nobody reads the file."""
+    for path in _written:
+        _mark(path).touch()
+
+
+def is_whole(path: Path) -> bool:
+    """Whether Java wrote it to its end, after a whole audit: the header with its first bytes comes last."""
+    try:
+        with path.open("rb") as file:
+            return any(file.read(4)) and _mark(path).exists()
+    except OSError:
+        return False
+
+
+def _mark(path: Path) -> Path:
+    return path.with_suffix(".audited")
 
 
 def _key(*parts: Path | None) -> str:
@@ -47,22 +86,17 @@ def _key(*parts: Path | None) -> str:
     return hashlib.sha256(repr((about, pyspark.__version__)).encode()).hexdigest()[:16]
 
 
-def is_whole(path: Path) -> bool:
-    """Whether Java wrote it to its end: the header with its first bytes comes last."""
+def _tidy(used: Path | None, key: str) -> None:
+    """Note that one is used. Remove its twins, what Java did not end, and what nobody has used for long."""
     try:
-        with path.open("rb") as file:
-            return any(file.read(4))
-    except OSError:
-        return False
-
-
-def _tidy(folder: Path, used: Path, key: str) -> None:
-    """Note that it is used; remove its twins, and what nobody has used for long."""
-    try:
-        os.utime(used)
-        for path in folder.glob("*.jsa"):
-            twin = path.name.startswith(f"{key}-") and path != used and is_whole(path)
-            if twin or path.stat().st_mtime < time.time() - _FORGOTTEN:
+        if used is not None:
+            os.utime(used)
+        for path in cache_path().glob("java-*/*.jsa"):
+            age = time.time() - path.stat().st_mtime
+            whole = is_whole(path)
+            twin = used is not None and path != used and whole and path.parent == used.parent
+            if (twin and path.name.startswith(f"{key}-")) or age > (_FORGOTTEN if whole else _UNFINISHED):
                 path.unlink()
+                _mark(path).unlink(missing_ok=True)
     except OSError:
         return  # another process was faster, or the cache is somebody else's

@@ -11,6 +11,7 @@ from typing import TypedDict
 
 from pyspark.sql import SparkSession
 
+from . import class_data
 from .errors import AuditError, spark_errors
 from .evidence import digest
 from .folders import check_reachable, folder_for, read_back
@@ -65,7 +66,7 @@ def run_audit(
     (unfolded), incidents, acts, locks, cursors, identity, hours, rules, workers, digests, reports. None keeps nothing.
     page: another place for the page. Without either there are no reports.
     bucket_seconds: what reports count in; None: as the record's length asks for.
-    partitions: connections that read at once, and partitions of a shuffle.
+    partitions: connections that read at once, and partitions of a shuffle. Where there are few rows, one reads.
     spark: a session of the caller's, left running. It needs the JDBC driver; master and jdbc_jar are not used.
     archive: the folder of the database's archive. Journal and incidents are then those it has and the live ones beyond.
     rows: prove by row what digests of the journal would prove too (ranges.read_ranges), as is done with an archive.
@@ -86,7 +87,7 @@ def run_audit(
     with folder_for(output) as folder, spark_errors(), ExitStack() as stack:
         origin = read_origin(dsn) if pages else None
         on_stage("starting Spark")
-        session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
+        session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar, keep_classes=True))
         check_reachable(session, output)
         pace = stack.enter_context(paced(dsn, local=is_local(session)))
         digests, whole = not (rows or archive), bool(pages)
@@ -116,6 +117,7 @@ def run_audit(
             spans=taken.ranges.spans if taken.ranges else (),
         )
         if not pages:
+            class_data.audited()
             return result
 
         on_stage("making the reports")
@@ -129,6 +131,7 @@ def run_audit(
         told = highlights(reports)
         result = replace(result, evidence=evidence, page=pages[-1], highlights=told, seconds=_since(started))
         write_page(result, reports, pages)
+        class_data.audited()
         return result
 
 

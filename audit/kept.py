@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from . import session
 from .archive.history import open_history
 from .pace import Pace
 from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
-from .session import for_few_rows, rows_of
 from .since import Previous
 from .snapshot import exported
 
@@ -84,8 +84,9 @@ def keep_views(
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
     ranges = None
-    with exported(dsn) as snapshot, ExitStack() as stack:
-        if not archive and stack.enter_context(for_few_rows(spark, rows_of(snapshot.blocks.values()))):
+    with exported(dsn, session.FEW_ROWS) as snapshot, ExitStack() as stack:
+        few = not archive and stack.enter_context(session.for_few_rows(spark, snapshot.rows))
+        if few:
             # A connection costs Java more than it fetches.
             partitions = 1
         history = open_history(spark, dsn, snapshot, archive) if archive else None
@@ -94,7 +95,7 @@ def keep_views(
             live, predicates = history.live(name, partitions) if history else None, None
             if name == "audit_journal" and digests and snapshot.digests:
                 since = previous.snapshot if previous else None
-                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since, pace)
+                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since, pace, few=few)
                 rows["digests"] = ranges.digests
                 predicates = None if whole else ranges.predicates
             view = live or read_view(spark, snapshot, name, partitions, predicates)

@@ -97,11 +97,13 @@ def read_ranges(
     partitions: int,
     since: str | None,
     pace: Pace,
+    *,
+    few: bool = False,
 ) -> Ranges:
     """Read the digests of the journal and choose what is to be proved by row.
 
     kept: the other views, as they were read. folder: for Parquet. since: the snapshot of the audit before.
-    pace: while others are at work, one connection asks for digests, and rests.
+    pace: while others are at work, one connection asks for digests, and rests. few: one connection reads all rows.
     """
     busy = pace.is_busy()
     read = read_digests(spark, snapshot, 1 if busy else partitions, since, REST if busy else 0)
@@ -114,7 +116,7 @@ def read_ranges(
     words = through(judged.withColumn("why", why), folder / "digests" / "ranges")
     judged.unpersist()
     pace.rest()
-    predicates = _predicates(snapshot, digests, words, 1 if partitions == 1 else RUNS_MAX)
+    predicates = _predicates(snapshot, digests, words, 1 if few else RUNS_MAX)
     proved = words.where(F.col("why").isNull())
     return Ranges(
         digests=count,

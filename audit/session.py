@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,9 +36,6 @@ _SETTINGS = {
 FEW_ROWS = 200_000
 """So many at most are few. One partition then takes less time than several with their shuffles."""
 
-_ROWS_A_BLOCK = 100
-"""What a block of a table holds, with room to spare: a row of the journal takes 100 bytes and more."""
-
 _FEW_SETTINGS = {
     # Such plans are not worth a second look.
     "spark.sql.adaptive.enabled": "false",
@@ -51,12 +48,7 @@ _FEW_SETTINGS = {
 }
 
 # On one machine: nobody else can reach the driver, and its host name need not resolve.
-# Hadoop starts the program chmod for every file and folder that it makes here: the fewer the better.
-_LOCAL_SETTINGS = {
-    "spark.driver.host": "localhost",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-}
+_LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
 
 # On one machine an audit is short: the full compiler would cost more than it saves (26 s instead of 34 for 340,000
 # messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports
@@ -77,31 +69,26 @@ def spark_session(
     partitions: int = 4,
     jdbc_jar: Path | str | None = None,
     *,
-    keep_classes: bool = True,
+    keep_classes: bool = False,
 ) -> Iterator[SparkSession]:
     """A session for the block, stopped at its end.
 
     partitions: those of a shuffle. keep_classes: whether Java, when it ends, may write its classes for the next one
-    (class_data.py). The first session of a process starts Java (1 to 6 seconds). Java stays until the process ends,
-    with its memory and class path. Raises AuditError if there is no Java, or if Spark does not start. It also does if
-    the process already has a session: it would get and stop that one. Under spark-submit its settings hold: master and
-    jdbc_jar are not used, the JDBC driver comes by its --jars.
+    (class_data.py), once ``class_data.audited`` was called. The first session of a process starts Java (1 to 6
+    seconds). Java stays until the process ends, with its memory and class path. Raises AuditError if there is no Java,
+    or if Spark does not start. It also does if the process already has a session: it would get and stop that one.
+    Under spark-submit its settings hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
     """
     driver = None if _SUBMITTED in os.environ else find_driver(jdbc_jar)
     if SparkSession.getActiveSession() is not None:
         raise AuditError("a Spark session runs in this process already: hand it to the audit")
     shuffles = {"spark.sql.shuffle.partitions": str(partitions)}
     spark = _submitted(shuffles) if driver is None else _started(master, shuffles, driver, keep_classes)
-    _keep_at_hand(spark)
     try:
+        _keep_at_hand(spark)
         yield spark
     finally:
         spark.stop()
-
-
-def rows_of(blocks: Iterable[Iterable[int]]) -> int:
-    """About how many rows there may be in tables of so many blocks."""
-    return _ROWS_A_BLOCK * sum(map(sum, blocks))
 
 
 @contextmanager
@@ -136,6 +123,8 @@ class _AtHand:
         self._class = java_class
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
         member = getattr(self._class, name)
         setattr(self, name, member)
         return member
@@ -176,21 +165,10 @@ def _started(master: str, settings: dict[str, str], driver: Driver, keep_classes
         # Spark warns of pandas 3, which no part of an audit uses.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         try:
-            spark = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+            return SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
         except PySparkRuntimeError as error:
             hint = "" if driver.jar else ": no PostgreSQL JDBC driver came from Maven; name one by --jdbc-jar"
             raise AuditError(f"Spark did not start{hint}") from error
-    if is_local(spark):
-        _write_no_checksums(spark)
-    return spark
-
-
-def _write_no_checksums(spark: SparkSession) -> None:
-    """Have a local file without a second one of its checksums: a digest of all files is on the audit's page."""
-    context = spark.sparkContext
-    assert context._jvm is not None  # until the session is stopped
-    files = getattr(context._jvm, "org.apache.hadoop.fs.FileSystem")
-    files.getLocal(context._jsc.hadoopConfiguration()).setWriteChecksum(False)
 
 
 @contextmanager

@@ -28,6 +28,9 @@ VIEWS = (
 )
 """The public views, in schema howdah."""
 
+FEW_BLOCKS = 2_000
+"""So many blocks of their tables at most are looked through for the number of rows: 16 MB."""
+
 DIGESTS = "howdah.audit_digests(bigint,bigint,text,bigint,double precision)"
 """The function that sums the journal up. A role that may read the views need not have it."""
 
@@ -54,6 +57,7 @@ class Snapshot:
     text: as pg_current_snapshot() gives it.
     locked: whether the tables under the views cannot be dropped or truncated meanwhile.
     digests: whether the role may ask for digests of the journal.
+    rows: those of the views, as long as they are few; otherwise more than that.
     """
 
     identifier: str
@@ -64,15 +68,16 @@ class Snapshot:
     taken_at: str
     text: str
     digests: bool = False
+    rows: int = 0
 
 
 @contextmanager
-def exported(dsn: str) -> Iterator[Snapshot]:
+def exported(dsn: str, few: int = 0) -> Iterator[Snapshot]:
     """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
 
-    It pins the database's oldest visible transaction, so leave the block as soon as everything is read. Raises
-    AuditError: no answer, a pooler, a standby, a database without Howdah, or a role that may not read. It also does
-    without TCP, or if its connection was lost meanwhile.
+    few: so many rows at most are few. The snapshot pins the database's oldest visible transaction, so leave the block
+    as soon as everything is read. Raises AuditError: no answer, a pooler, a standby, a database without Howdah, or a
+    role that may not read. It also does without TCP, or if its connection was lost meanwhile.
     """
     with opened(dsn, "howdah audit") as connection:
         _check(connection)
@@ -89,7 +94,10 @@ def exported(dsn: str) -> Iterator[Snapshot]:
                     (DIGESTS,),
                 ).fetchone()
                 assert row is not None
-                yield Snapshot(row[0], url, properties, _blocks(connection), locked, *row[1:])
+                identifier, at, text, digests = row
+                blocks = _blocks(connection)
+                rows = _rows(connection, sum(map(sum, blocks.values())), few + 1)
+                yield Snapshot(identifier, url, properties, blocks, locked, at, text, digests, rows)
         except Exception as error:
             if connection.broken:  # whatever failed later: the snapshot ended with the connection
                 raise AuditError(
@@ -148,6 +156,21 @@ def _blocks(connection: psycopg.Connection) -> dict[str, list[int]]:
         " left join lateral pg_partition_tree(n.relid) l on true where l.isleaf is not false group by t.view"
     )
     return dict(connection.execute(query, [Jsonb(TABLES)]).fetchall())
+
+
+def _rows(connection: psycopg.Connection, blocks: int, most: int) -> int:
+    """How many rows the views have, up to ``most`` of each. Tables of many blocks have more; those of few may, as well.
+
+    A call that sent thousands of messages is one row of the table and thousands of the view.
+    """
+    if blocks > FEW_BLOCKS:
+        return most
+    views = SQL(" union all ").join(
+        SQL("(select 1 from {} limit {})").format(Identifier("howdah", view), most) for view in VIEWS
+    )
+    row = connection.execute(SQL("select count(*) from ({}) v").format(views)).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _jdbc(connection: psycopg.Connection) -> tuple[str, dict[str, str]]:

@@ -90,7 +90,11 @@ class AuditSchedule:
             if self._keep is not None:
                 command += ["--output", str(self._keep / f"{started:%Y%m%dT%H%M%SZ}")]
             child = subprocess.Popen(
-                command, env=os.environ | {"HOWDAH_DSN": self._dsn}, stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                # Java is killed before it could write its class data.
+                env={"HOWDAH_CLASS_DATA": "read"} | os.environ | {"HOWDAH_DSN": self._dsn},
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
         code = self._wait(child)
         if code == BUSY:

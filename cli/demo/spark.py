@@ -40,4 +40,4 @@ class Spark:
     def _start(self) -> SparkSession:
         from ...audit import spark_session
 
-        return self._stack.enter_context(spark_session(jdbc_jar=self._jdbc_jar, keep_classes=False))
+        return self._stack.enter_context(spark_session(jdbc_jar=self._jdbc_jar))

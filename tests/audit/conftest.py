@@ -39,7 +39,7 @@ def same_spark(spark: "SparkSession") -> Iterator[None]:
     """Commands in this process use its Spark instead of starting another."""
 
     @contextmanager
-    def mine(*options: object) -> Iterator["SparkSession"]:
+    def mine(*options: object, **more: object) -> Iterator["SparkSession"]:
         yield spark
 
     with (

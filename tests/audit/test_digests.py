@@ -153,13 +153,14 @@ def test_an_audit_rests_while_others_write_and_only_then(db: Db, dsn: str, monke
         assert not mine.is_busy()
 
 
+@pytest.mark.parametrize("most", [ranges.RUNS_MAX, 1])
 @pytest.mark.parametrize("seed", range(20))
-def test_pieces_of_the_journal_are_few_and_leave_nothing_out(seed: int) -> None:
+def test_pieces_of_the_journal_are_few_and_leave_nothing_out(seed: int, most: int) -> None:
     dice = random.Random(seed)
     places = [(begin, begin + dice.randint(1, 40)) for begin in dice.choices(range(2000), k=dice.randint(0, 60))]
-    found = ranges.runs(places, 2040)
+    found = ranges.runs(places, 2040, most)
     assert all(begin < end for begin, end in found)
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(found))
     covered = {block for begin, end in found for block in range(begin, end)}
     assert {block for begin, end in places for block in range(begin, end)} <= covered
-    assert len(found) <= 2 * ranges.RUNS_MAX
+    assert len(found) <= 2 * most

@@ -189,7 +189,8 @@ def test_random_damage_is_judged_alike(audit: Audit, db: Db) -> None:
 def test_many_rows_are_judged_as_few_are(audit: Audit, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows go through one partition and are joined in other ways."""
     damage_at_random(db, chance.dice(), [fill(db, "quick"), fill(db, "slow", pace=140)], 40)
-    few = audit(rows=True)
+    few, by_digest = audit(rows=True), audit(rows=False)
     monkeypatch.setattr(session, "FEW_ROWS", -1)
     same(few, audit(rows=True))
+    same(by_digest, audit(rows=False))
     assert not few.ok

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 from support import Db, column, wait_until
 
-from howdah.audit import AuditError, kept, run_audit, snapshot
+from howdah.audit import AuditError, kept, run_audit, session, snapshot
 from howdah.audit import read as reading
 from howdah.audit.archive.lease import Lease
 from howdah.audit.origin import read_origin
@@ -53,9 +53,26 @@ def traffic(dsn: str, db: Db) -> Iterator[None]:
     thread.join()
 
 
+def test_rows_are_counted_as_the_audit_reads_them_while_they_are_few(dsn: str, db: Db) -> None:
+    """A call that received thousands of messages is one row of the journal and thousands of the view."""
+    db.execute("select howdah.create_queue('q')")
+    with exported(dsn) as taken:
+        before = taken.rows
+    db.execute("select howdah.send_batch('q', array_fill('x'::text, array[3000]))")
+    db.execute("select count(*) from howdah.receive('q', 3000)")
+    with exported(dsn, 100_000) as taken:
+        assert 3000 <= taken.rows < 3100
+    with exported(dsn, 1000) as taken:
+        assert 1000 < taken.rows < 1100
+    assert before < 100
+    with patch.object(snapshot, "FEW_BLOCKS", 0), exported(dsn, 100_000) as taken:
+        assert taken.rows == 100_001
+
+
 @pytest.mark.usefixtures("traffic")
 @pytest.mark.parametrize("rows", [False, True])
-def test_an_audit_balances_while_messages_flow(audit: Audit, rows: bool) -> None:
+def test_an_audit_balances_while_messages_flow(audit: Audit, monkeypatch: pytest.MonkeyPatch, rows: bool) -> None:
+    monkeypatch.setattr(session, "FEW_ROWS", -1)  # of few rows one connection reads all
     result = audit(partitions=4, rows=rows)
 
     assert result.ok, result.rules

@@ -31,6 +31,6 @@ def small_spark() -> Iterator["SparkSession"]:
     with (
         patch.dict(session._SETTINGS, INTERPRETED),
         patch.object(session, "_LOCAL_JAVA_OPTIONS", f"{session._LOCAL_JAVA_OPTIONS} {LASTING}"),
-        session.spark_session("local[2]", partitions=2, keep_classes=False) as started,
+        session.spark_session("local[2]", partitions=2) as started,
     ):
         yield started
