@@ -53,7 +53,7 @@ def drain_both(
 
     They run in two databases of one server, because a snapshot keeps dead rows only of its own database. Drained one
     after the other, as on a user's server, whatever else the machine did meanwhile is measured too. The ratio of the
-    two is what counts. One drain has enough rounds to say it.
+    two is what counts. A drain is its own repetition: it has a rate for each round.
     """
     size = bench.size
     rates: dict[str, list[float]] = {case: [] for case in CASES}

@@ -86,7 +86,9 @@ Master = Annotated[str, typer.Option("--master", help="Spark master.")]
 Jar = Annotated[
     Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
 ]
-Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")]
+Partitions = Annotated[
+    int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read many rows.")
+]
 OneQueue = Annotated[str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)]
 
 
