@@ -56,8 +56,8 @@ def _head(record: Record) -> str:
         "Machine": machine,
         "Versions": ", ".join(f"{name} {value}" for name, value in about["versions"].items()),
         "Server": ", ".join(f"{name} {value}" for name, value in about["server"].items()),
-        "Run": f"{about['size']}, {about['rounds']} repetitions in turn, but one of the long drains; bodies {about['body']};"
-        f" journal_level {about['journal_level']}",
+        "Run": f"{about['size']}, {about['rounds']} repetitions in turn, but one of the long drains;"
+        f" bodies {about['body']}; journal_level {about['journal_level']}",
         **({"Measured" if record.pieced else "Measured again": again} if again else {}),
         **{f"Settings of {name}": value for name, value in record.settings.items()},
         **{f"Without {name}": value for name, value in record.absent.items()},
