@@ -124,7 +124,7 @@ BENCH := $(BIN)/howdah bench --peers build/bench-peers
 bench: $(VENV)/.dev ## Measure speed in a few minutes (six with all peers): build/bench.json and build/bench.html
 	$(BENCH) --quick --json build/bench.json --page build/bench.html
 
-bench-full: $(VENV)/.dev ## Measure everything at full size, two to four hours: build/bench.json, its page, docs/measurements.toml
+bench-full: $(VENV)/.dev ## Measure everything at full size, two hours and more with the peers: build/bench.json, its page, docs/measurements.toml
 	$(BENCH) --full --json build/bench.json --page build/bench.html
 	$(BIN)/python tools/measured.py build/bench.json
 
