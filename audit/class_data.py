@@ -1,6 +1,6 @@
 """Class data sharing: a file in the cache from which Java takes the classes of an audit instead of loading them anew.
 
-Java 17 and 21 write it when they end, after Python has: a Java that is ended with its group, or with its container,
+Java 17 and 21 write it when they end, after Python has. So a Java that is ended with its group, or with its container,
 writes nothing. HOWDAH_CLASS_DATA=off has no file used or written, and =read has none written.
 """
 
