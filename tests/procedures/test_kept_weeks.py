@@ -61,6 +61,7 @@ def test_until_a_week_is_dropped_maintenance_hinders_no_consumer(
     db: Db, create: Create, clock: Clock, connect: Connect
 ) -> None:
     create(keep_bodies_ms=HOUR)
+    clock.set(datetime(2026, 12, 2, 12, tzinfo=UTC))  # a Wednesday: from a Sunday on, 15 days end three weeks
     one(db, "select howdah.maintain_journal()")
     for _ in range(2):
         send(db)
