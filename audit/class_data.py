@@ -11,10 +11,12 @@ import os
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pyspark
 
+from .errors import AuditError
 from .java import Java, cache_path
 
 _SILENT = "-Xlog:disable -Xlog:all=error:stderr"
@@ -34,7 +36,7 @@ _UNFINISHED, _FORGOTTEN = 3600, 30 * 24 * 3600
 """Seconds after which a file is removed that Java did not end, or that no audit used."""
 
 _written: list[Path] = []
-"""The file that this process's Java writes when it ends."""
+"""The file that this process's Java writes when it ends: one at most, for Java starts once."""
 
 
 def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
@@ -42,9 +44,12 @@ def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
 
     Java checks what it reads, and goes on without the file where its own build or the class path differ. A cache that
     cannot be written has no file. Neither has a Java without class data of its own, to which ours would be added.
+    Raises AuditError if HOWDAH_CLASS_DATA says something else.
     """
     own = java.program.resolve().parent.parent / "lib" / "server" / "classes.jsa"
-    home, wish = java.home, os.environ.get("HOWDAH_CLASS_DATA")
+    home, wish = java.home, os.environ.get("HOWDAH_CLASS_DATA") or "keep"
+    if wish not in ("keep", "read", "off"):
+        raise AuditError(f"HOWDAH_CLASS_DATA is {wish!r}; it can be keep, read or off")
     if wish == "off" or any(map(os.environ.get, _OTHERS)) or re.search(r'[:"\\\s]', str(home)):
         return ""
     if not (own.is_file() and home.is_relative_to(cache_path())):
@@ -54,7 +59,7 @@ def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
     _tidy(used, key)
     if used is not None:
         return f'-XX:SharedArchiveFile="{used}" {_SILENT}'
-    if not keep or wish == "read" or os.getpid() == 1:
+    if not keep or wish == "read" or os.getpid() == 1 or _written:
         return ""
     # A name of its own for each process: two that write one file would spoil it.
     _written.append(home / f"{key}-{secrets.token_hex(4)}.jsa")
@@ -64,7 +69,8 @@ def class_data_options(java: Java, jar: Path | None, *, keep: bool) -> str:
 def audited() -> None:
     """Note that the classes are those of a whole audit. Otherwise nobody reads the file."""
     for path in _written:
-        _mark(path).touch()
+        with suppress(OSError):  # whoever deletes the cache meanwhile loses no audit by it
+            _mark(path).touch()
 
 
 def is_whole(path: Path) -> bool:
@@ -91,6 +97,9 @@ def _tidy(used: Path | None, key: str) -> None:
     try:
         if used is not None:
             os.utime(used)
+        for mark in cache_path().glob("java-*/*.audited"):
+            if not mark.with_suffix(".jsa").exists() and mark.stat().st_mtime < time.time() - _UNFINISHED:
+                mark.unlink()
         for path in cache_path().glob("java-*/*.jsa"):
             age = time.time() - path.stat().st_mtime
             whole = is_whole(path)

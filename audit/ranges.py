@@ -98,7 +98,7 @@ def read_ranges(
     since: str | None,
     pace: Pace,
     *,
-    few: bool = False,
+    few: bool,
 ) -> Ranges:
     """Read the digests of the journal and choose what is to be proved by row.
 
@@ -198,7 +198,7 @@ def _predicates(snapshot: Snapshot, digests: DataFrame, words: DataFrame, most: 
     ]
 
 
-def runs(places: list[tuple[int, int]], longest: int, most: int = RUNS_MAX) -> list[tuple[int, int]]:
+def runs(places: list[tuple[int, int]], longest: int, most: int) -> list[tuple[int, int]]:
     """Join pieces that touch, then those with the smallest gaps until there are ``most``; none is too long to share."""
     joined: list[list[int]] = []
     for begin, end in sorted(places):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import wait_until
 
-from howdah.audit import class_data
+from howdah.audit import AuditError, class_data
 from howdah.audit.class_data import class_data_options, is_whole
 from howdah.audit.driver import find_driver
 from howdah.audit.java import Java, find_java
@@ -51,7 +52,8 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Java:
 
 
 def to_write(java: Java, jar: Path | None = None) -> Path:
-    """The file that Java is to write at its end."""
+    """The file that the Java of a new process is to write at its end."""
+    class_data._written.clear()
     (path,) = re.findall(r'^-XX:ArchiveClassesAtExit="(.+?)" ', class_data_options(java, jar, keep=True))
     return Path(path)
 
@@ -84,6 +86,24 @@ def test_a_file_of_a_java_without_a_whole_audit_is_not_read(java: Java) -> None:
     assert class_data_options(java, None, keep=False) == ""
     class_data.audited()
     assert to_read(java) == path
+
+
+def test_a_cache_that_is_deleted_meanwhile_fails_no_audit_and_a_mark_without_a_file_goes(java: Java) -> None:
+    path = to_write(java)
+    shutil.rmtree(java.home)
+    class_data.audited()
+    java.home.mkdir()
+    class_data.audited()
+    assert class_data_options(java, None, keep=True) == "", "Java has started already, and writes one file"
+    os.utime(path.with_suffix(".audited"), (1, 1))
+    assert class_data_options(java, None, keep=False) == ""
+    assert list(java.home.iterdir()) == []
+
+
+def test_an_unknown_wish_is_refused(java: Java, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOWDAH_CLASS_DATA", "no")
+    with pytest.raises(AuditError, match="'no'; it can be keep, read or off"):
+        class_data_options(java, None, keep=True)
 
 
 @pytest.mark.parametrize(
