@@ -164,7 +164,8 @@ def fork_and_terminate(transaction: Transaction) -> None:
 
     def wait() -> None:
         says.send("here")  # before that, Python forgets signals
-        time.sleep(60)
+        for _ in range(1200):
+            time.sleep(0.05)  # a signal that comes just before a sleep is seen after it only
 
     child = context.Process(target=wait)
     child.start()
