@@ -6,38 +6,63 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from .errors import AuditError
-from .hours import HOUR_COLUMNS
 from .session import is_local
 
 
-def hours_at_hand(frame: DataFrame, folder: Path) -> DataFrame:
-    """The hours, written as one file and read from it. Many queues and years are too many for the driver."""
-    rows = frame.select("destination_id", *HOUR_COLUMNS)
-    rows.coalesce(1).write.parquet(str(folder))
-    return frame.sparkSession.read.schema(rows.schema).parquet(str(folder))
+@dataclass(frozen=True)
+class Storage:
+    """Where an audit keeps its frames: as Parquet under a folder, or in Spark's memory, where they end with it.
+
+    few: there are so few rows that each frame is one partition. Otherwise Spark would shuffle them for each join.
+    """
+
+    folder: Path
+    few: bool = False
+    in_memory: bool = False
+
+    def keep(self, name: str, frame: DataFrame, *, one_file: bool = False) -> DataFrame:
+        """The frame with its rows made and kept. Plans that go on from it need not know how it was made."""
+        if self.in_memory:
+            return frame.coalesce(1).localCheckpoint()
+        path = str(self.folder / name)
+        (frame.coalesce(1) if one_file else frame).write.parquet(path)
+        read = frame.sparkSession.read.schema(frame.schema).parquet(path)
+        return read.coalesce(1) if self.few or one_file else read
+
+    def write(self, name: str, frame: DataFrame) -> list[dict[str, Any]]:
+        """The rows of a small frame, written as one file too where frames are written."""
+        rows = frame.collect()
+        if not self.in_memory:
+            again = frame.sparkSession.createDataFrame(rows, frame.schema)
+            again.coalesce(1).write.parquet(str(self.folder / name))
+        return [row.asDict() for row in rows]
 
 
-def at_hand(frame: DataFrame) -> DataFrame:
-    """A small frame with its rows in the driver: plans that use it need not know where it came from."""
-    return frame.sparkSession.createDataFrame(frame.collect(), frame.schema)
+def at_hand(frame: DataFrame) -> tuple[DataFrame, list[Row]]:
+    """A small frame with its rows in the driver, and those: plans that use it need not know where it came from."""
+    rows = frame.collect()
+    return frame.sparkSession.createDataFrame(rows, frame.schema).coalesce(1), rows
+
+
+def once(frame: DataFrame, *, few: bool) -> DataFrame:
+    """The frame, made once however often it is used; ``unpersist`` ends that.
+
+    few: it has few rows. They are then made now, and plans that go on from them forget how. Spark would look through
+    all of it for each step. Rows of a cluster would be lost with an executor.
+    """
+    return frame.localCheckpoint() if few and is_local(frame.sparkSession) else frame.persist()
 
 
 def read_back(spark: SparkSession, folder: Path) -> DataFrame:
-    """What ``written`` wrote."""
+    """What ``Storage.write`` wrote."""
     return spark.read.parquet(str(folder))
-
-
-def written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
-    """The rows of a small frame, written as one file too."""
-    rows = frame.collect()
-    frame.sparkSession.createDataFrame(rows, frame.schema).coalesce(1).write.parquet(str(folder))
-    return [row.asDict() for row in rows]
 
 
 def check_reachable(spark: SparkSession, output: Path | None) -> None:

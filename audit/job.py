@@ -97,9 +97,9 @@ def run_audit(
         read_seconds = _since(started)
 
         on_stage("following every message")
-        followed = taken.followed(folder, whole=whole)
+        followed = taken.followed(whole=whole)
         with for_few_rows(session, taken.looked_at) as few:
-            queues, periods, rules = prove(followed, taken.totals, folder, previous, pace, few=few)
+            queues, periods, rules = prove(followed, taken.rows, taken.totals, taken.storage, previous, pace, few=few)
         result = AuditResult(
             queues=queues,
             rules=rules,

@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from . import session
 from .archive.history import open_history
+from .folders import Storage
 from .pace import Pace
-from .ranges import Ranges, read_ranges, through
+from .ranges import Ranges, read_ranges, worth_asking
 from .read import COLUMNS, read_view
 from .since import Previous
 from .snapshot import exported
@@ -33,7 +34,7 @@ FOLDERS = {
 class Kept:
     """A snapshot: its time, what it is as text, whether tables were locked, rows and DataFrame of each view.
 
-    ranges: what of the journal was proved by digest; None: every row was read.
+    ranges: what of the journal was proved by digest; None: every row was read. storage: where the views lie.
     """
 
     at: str
@@ -42,6 +43,7 @@ class Kept:
     rows: dict[str, int]
     views: dict[str, DataFrame]
     ranges: Ranges | None
+    storage: Storage
 
     @property
     def looked_at(self) -> int:
@@ -54,7 +56,7 @@ class Kept:
         """What digests prove (digests.totals); None: nothing was proved by them."""
         return self.ranges.totals if self.ranges else None
 
-    def followed(self, folder: Path, *, whole: bool) -> dict[str, DataFrame]:
+    def followed(self, *, whole: bool) -> dict[str, DataFrame]:
         """The views as rules look at them. whole: the journal has what digests prove, too, and is written without it.
 
         A whole journal may be long though there are few rows to look at.
@@ -62,7 +64,7 @@ class Kept:
         if not (whole and self.ranges and self.totals is not None):
             return self.views
         journal = self.ranges.of(self.views["audit_journal"])
-        return self.views | {"audit_journal": through(journal, folder / "digests" / "by_row")}
+        return self.views | {"audit_journal": self.storage.keep("digests/by_row", journal)}
 
 
 def keep_views(
@@ -77,9 +79,10 @@ def keep_views(
     digests: bool,
     whole: bool,
 ) -> Kept:
-    """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes.
+    """Keep every view of one snapshot, and hold the snapshot no longer than that takes.
 
-    digests: prove by them. whole: read the whole journal nevertheless, for reports.
+    digests: prove by them. whole: read the whole journal nevertheless, for reports, and keep all as Parquet. Otherwise
+    few rows are kept in memory.
     """
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
@@ -89,24 +92,23 @@ def keep_views(
         if few:
             # A connection costs Java more than it fetches.
             partitions = 1
+        storage = Storage(folder, few, in_memory=few and not whole and session.is_local(spark))
         history = open_history(spark, dsn, snapshot, archive) if archive else None
         # The journal comes last: what is read of it depends on the others.
         for name in sorted(COLUMNS, key="audit_journal".__eq__):
             live, predicates = history.live(name, partitions) if history else None, None
-            if name == "audit_journal" and digests and snapshot.digests:
+            if name == "audit_journal" and digests and worth_asking(snapshot):
                 since = previous.snapshot if previous else None
-                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since, pace, few=few)
+                ranges = read_ranges(spark, snapshot, kept, storage, partitions, since, pace)
                 rows["digests"] = ranges.digests
                 predicates = None if whole else ranges.predicates
             view = live or read_view(spark, snapshot, name, partitions, predicates)
-            path = str(folder / FOLDERS[name])
-            view.rows.write.parquet(path)
+            kept[name] = storage.keep(FOLDERS[name], view.rows)
             rows[FOLDERS[name]] = view.check()
-            kept[name] = spark.read.schema(view.rows.schema).parquet(path)
             pace.rest()
     if history:
         history.check_contents()
         for name in COLUMNS:
             kept[name], archived = history.whole(name, kept[name])
             rows[FOLDERS[name]] += archived
-    return Kept(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept, ranges)
+    return Kept(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept, ranges, storage)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pyspark.sql import DataFrame
 
 from .checks import RULES, find_all, summarise
-from .folders import at_hand, hours_at_hand, written
+from .folders import Storage, at_hand, once
 from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
@@ -19,8 +17,9 @@ from .since import Previous
 
 def prove(
     kept: dict[str, DataFrame],
+    rows: dict[str, int],
     totals: DataFrame | None,
-    folder: Path,
+    storage: Storage,
     previous: Previous | None,
     pace: Pace,
     *,
@@ -28,15 +27,24 @@ def prove(
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
     """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome.
 
-    kept, totals: of a Kept (followed, totals). few: there are so few rows that one task does it.
+    kept, rows, totals: of a Kept (followed, rows, totals). storage: where it is written. few: there are so few rows
+    that one task does it.
     """
-    policies = at_hand(queue_policies(kept["audit_destinations"]))
+    policies, known = at_hand(queue_policies(kept["audit_destinations"]))
+    cursors, passing = at_hand(kept["audit_cursors"])
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
-    ledger = judge_rows(count_rows(occurred), policies).persist()
-    by_hour = hours_at_hand(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
+    ledger = once(judge_rows(count_rows(occurred), policies), few=few)
+    # Many queues and years are too many hours for the driver.
+    counted = hours(kept["audit_journal"], ledger, policies, totals)
+    by_hour = storage.keep("hours", counted.select("destination_id", *HOUR_COLUMNS), one_file=True)
     pace.rest()
     evidence = Evidence(
-        facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
+        facts=facts_of(
+            kept["audit_journal"],
+            read_at=max(row["read_at"] for row in known),
+            passing=sum(bool(row["gets_all"]) for row in passing),
+            **{name: rows[name] for name in ("incidents", "messages", "locks")},
+        ),
         ledger=ledger,
         policies=policies,
         hours=by_hour,
@@ -46,18 +54,17 @@ def prove(
         # Messages sent by hand are delivered like others; the other acts excuse what operators did to a message.
         acts=kept["audit_acts"].where("act <> 'sent'"),
         locks=kept["audit_locks"],
-        cursors=at_hand(kept["audit_cursors"]),
+        cursors=cursors,
         previous=previous,
         totals=totals,
     )
     found = find_all(evidence)
-    # A task for each rule would unpack the plans of all.
-    findings = (found.coalesce(1) if few else found).persist()
+    findings = once(found.coalesce(1) if few else found, few=few)
     try:
-        accounts = written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
+        accounts = storage.write("identity", identity(ledger, policies, findings, evidence.cursors, totals))
         pace.rest()
         periods = told(by_hour).collect()
-        broken = written(summarise(findings, policies), folder / "rules")
+        broken = storage.write("rules", summarise(findings, policies))
     finally:
         findings.unpersist()
         ledger.unpersist()

@@ -8,12 +8,12 @@ is read.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from .digests import WORD, clocks_agree, judge, read_digests, totals, word_of
+from .folders import Storage
 from .ledger import DESTINATIONS, queue_policies
 from .pace import REST, Pace
 from .snapshot import Snapshot
@@ -29,6 +29,9 @@ RUNS_MAX = 16
 
 SPANS_MAX = 1_000
 """The most spans in a result. The Parquet has every range."""
+
+BY_ROW_MAX = 10_000
+"""So many rows at most, of all views, are read sooner than digests of them would be judged."""
 
 MOST = 0.5
 """If more of the journal than this is to be read by row, all of it is."""
@@ -89,38 +92,41 @@ class Ranges:
         return journal.join(wanted, word_of().eqNullSafe(F.col("wanted")), "left_semi")
 
 
+def worth_asking(snapshot: Snapshot) -> bool:
+    """Whether the role may ask for digests, and not all rows are read sooner than that."""
+    return snapshot.digests and snapshot.rows > BY_ROW_MAX
+
+
 def read_ranges(
     spark: SparkSession,
     snapshot: Snapshot,
     kept: dict[str, DataFrame],
-    folder: Path,
+    storage: Storage,
     partitions: int,
     since: str | None,
     pace: Pace,
-    *,
-    few: bool,
 ) -> Ranges:
     """Read the digests of the journal and choose what is to be proved by row.
 
-    kept: the other views, as they were read. folder: for Parquet. since: the snapshot of the audit before.
-    pace: while others are at work, one connection asks for digests, and rests. few: one connection reads all rows.
+    kept: the other views, as they were read. since: the snapshot of the audit before.
+    pace: while others are at work, one connection asks for digests, and rests.
     """
     busy = pace.is_busy()
     read = read_digests(spark, snapshot, 1 if busy else partitions, since, REST if busy else 0)
-    digests = through(read.rows, folder / "digests" / "parts")
+    digests = storage.keep("digests/parts", read.rows)
     count = read.check()
     pace.rest()
     policies = queue_policies(kept["audit_destinations"])
     judged = judge(digests, policies, _touched(kept)).persist()
     why = _chosen(judged) if clocks_agree(digests) else F.coalesce("why", F.lit("clocks"))
-    words = through(judged.withColumn("why", why), folder / "digests" / "ranges")
+    words = storage.keep("digests/ranges", judged.withColumn("why", why))
     judged.unpersist()
     pace.rest()
-    predicates = _predicates(snapshot, digests, words, 1 if few else RUNS_MAX)
+    predicates = _predicates(snapshot, digests, words, 1 if storage.few else RUNS_MAX)
     proved = words.where(F.col("why").isNull())
     return Ranges(
         digests=count,
-        totals=None if predicates is None else through(totals(digests, proved), folder / "digests" / "totals"),
+        totals=None if predicates is None else storage.keep("digests/totals", totals(digests, proved)),
         by_row=words.where(F.col("why").isNotNull()).select("word"),
         predicates=predicates,
         coverage=_coverage(words, policies),
@@ -252,9 +258,3 @@ def _spans(words: DataFrame, policies: DataFrame) -> tuple[Span, ...]:
 
 def _named(frame: DataFrame, policies: DataFrame) -> DataFrame:
     return frame.join(F.broadcast(policies.select("destination_id", "queue")), on="destination_id", how="left")
-
-
-def through(frame: DataFrame, path: Path) -> DataFrame:
-    """The frame written as Parquet and read from it, so that it is made once."""
-    frame.write.parquet(str(path))
-    return frame.sparkSession.read.schema(frame.schema).parquet(str(path))

@@ -15,12 +15,14 @@ BY_OPERATOR = "moved by "
 """How the reason of an operator's move begins."""
 
 
-def _altered(evidence: Evidence) -> DataFrame:
+def _altered(evidence: Evidence) -> DataFrame | None:
     """Present messages that differ from the record of their send.
 
     Sends from before digests were recorded are not compared. A message keeps its time, priority and content whatever
     happens to it; its expiry ends where it dies.
     """
+    if not evidence.facts.messages:
+        return None
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     sent = evidence.journal.where((F.col("event") == "sent") & first & F.col("oldest_sent_at").isNotNull()).select(
         "message_id",
@@ -59,12 +61,14 @@ def _two_modes() -> Column:
     return (F.col("kind") == "queue") & stayed & (F.col("nonpersistent") != F.col("always_nonpersistent"))
 
 
-def _dead_otherwise(evidence: Evidence) -> DataFrame:
+def _dead_otherwise(evidence: Evidence) -> DataFrame | None:
     """Messages with one recorded move whose origin, death or reason differs from it.
 
     The stage tells that a message was moved once. Then it came from where that row of the journal says. So did each
     copy that subscriptions of a topic moved there.
     """
+    if not evidence.facts.messages:
+        return None
     moves = evidence.journal.where(F.col("event") == "moved").select(
         F.col("other_destination_id").alias("destination_id"),
         "message_id",

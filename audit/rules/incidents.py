@@ -28,7 +28,7 @@ RETRIED = ("returned", "delayed")
 """Outcomes after which it is delivered once more."""
 
 
-def _dead_without_incidents(evidence: Evidence) -> DataFrame:
+def _dead_without_incidents(evidence: Evidence) -> DataFrame | None:
     """Dead by the limit or rejected, but the incidents that led there are not all present.
 
     They are those of the stage before, in the queue that the message was in then. As many as the queue's limit are
@@ -37,6 +37,8 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     count more than a message's own incidents (those of its conversation, or attempts whose consumer died) are for
     ``_dead_of_nothing``.
     """
+    if not evidence.facts.messages:
+        return None
     recorded = (
         evidence.incidents.groupBy("message_id", "stage")
         .agg(

@@ -33,8 +33,10 @@ def _too_dear(evidence: Evidence) -> DataFrame:
     )
 
 
-def _other_level(evidence: Evidence) -> DataFrame:
+def _other_level(evidence: Evidence) -> DataFrame | None:
     """Messages that lie where they were sent with another level than that on record."""
+    if not evidence.facts.messages:
+        return None
     here = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     sent = evidence.journal.where((F.col("event") == "sent") & here).select(
         "message_id", F.col("reliability").alias("was")

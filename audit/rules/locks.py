@@ -8,11 +8,13 @@ from pyspark.sql import functions as F
 from .rule import CLOCK_GRACE, Evidence, Rule, text
 
 
-def _broken(evidence: Evidence) -> DataFrame:
+def _broken(evidence: Evidence) -> DataFrame | None:
     """Changes of holder that do not follow the one before, and locks whose epoch is not that of their last change.
 
     The rule looks at what retention left. The first row of a name may have any epoch, and the last row is always kept.
     """
+    if not evidence.facts.locks:
+        return None
     changes = Window.partitionBy("name").orderBy("id")
     before, earlier = F.lag("epoch").over(changes), F.lag("acquired_at").over(changes)
     is_last = F.lead("id").over(changes).isNull()

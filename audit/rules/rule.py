@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -24,7 +25,8 @@ class Facts:
     """What is known of the evidence beforehand, so that no rule looks for what cannot be there.
 
     read_at: the database's clock when it was read.
-    journal, incidents: how many there are.
+    journal, incidents, messages, locks: how many there are.
+    passing: cursors of subscriptions that get all of their topics.
     expiring, grouped: messages whose send is recorded with an expiry, with a group.
     expired: how many expired.
     latest: the latest time of the journal. None: the journal is empty.
@@ -34,6 +36,9 @@ class Facts:
     read_at: datetime
     journal: int
     incidents: int
+    messages: int
+    locks: int
+    passing: int
     expiring: int
     expired: int
     grouped: int
@@ -88,9 +93,8 @@ class Rule:
     find: Callable[[Evidence], DataFrame | None] | None = None
 
 
-def facts_of(policies: DataFrame, journal: DataFrame, incidents: DataFrame) -> Facts:
-    """The facts, from one look at each of these."""
-    (read,) = policies.agg(F.max("read_at").alias("read_at")).collect()
+def facts_of(journal: DataFrame, **known: Any) -> Facts:
+    """The facts: those that one look at the journal tells, and those that are known."""
     (told,) = journal.agg(
         F.count(F.lit(1)).alias("journal"),
         F.count("expires_at").alias("expiring"),
@@ -100,7 +104,7 @@ def facts_of(policies: DataFrame, journal: DataFrame, incidents: DataFrame) -> F
         F.min("xid").alias("first_xid"),
         F.max("xid").alias("last_xid"),
     ).collect()
-    return Facts(read_at=read["read_at"], incidents=incidents.count(), **told.asDict())
+    return Facts(**known, **told.asDict())
 
 
 def is_anywhere() -> Column:

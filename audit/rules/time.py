@@ -35,7 +35,9 @@ def _in_future(evidence: Evidence) -> DataFrame | None:
     """Times later than that at which the database was read."""
     read_at = F.lit(evidence.facts.read_at)
     after = read_at + F.expr(CLOCK_GRACE)
-    times = [(evidence.messages, "sent_at", "state"), (evidence.messages, "dead_at", "state")]
+    times = []
+    if evidence.facts.messages:
+        times += [(evidence.messages, "sent_at", "state"), (evidence.messages, "dead_at", "state")]
     if evidence.facts.latest is not None and evidence.facts.latest > evidence.facts.read_at:
         times.append((evidence.journal, "at", "event"))
     if evidence.facts.incidents:
@@ -46,7 +48,7 @@ def _in_future(evidence: Evidence) -> DataFrame | None:
         )
         for frame, time, what in times
     ]
-    return reduce(DataFrame.unionByName, found)
+    return reduce(DataFrame.unionByName, found) if found else None
 
 
 def _before_creation(evidence: Evidence) -> DataFrame:

@@ -20,9 +20,9 @@ def _not_delivered(evidence: Evidence) -> DataFrame | None:
     that expire, non-persistent ones, which may go unread, and those sent before the subscription's own record is
     complete.
     """
-    passing = evidence.cursors.where("gets_all")
-    if passing.isEmpty():
+    if not evidence.facts.passing:
         return None
+    passing = evidence.cursors.where("gets_all")
     none = F.array().cast("array<bigint>")
     places = (
         passing.withColumn(

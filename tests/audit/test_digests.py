@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import shutil
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -164,3 +165,33 @@ def test_pieces_of_the_journal_are_few_and_leave_nothing_out(seed: int, most: in
     covered = {block for begin, end in found for block in range(begin, end)}
     assert {block for begin, end in places for block in range(begin, end)} <= covered
     assert len(found) <= 2 * most
+
+
+def test_few_rows_are_all_read_without_asking_for_digests(audit: Audit, db: Db, monkeypatch: Any) -> None:
+    fill(db, "q", messages=4 * WORD)
+    monkeypatch.setattr(ranges, "BY_ROW_MAX", 10_000)
+    few = audit()
+    monkeypatch.setattr(ranges, "BY_ROW_MAX", 8 * WORD - 1)
+    many = audit()
+    assert (few.coverage, few.rows["journal"], "digests" in few.rows) == ((), 8 * WORD, False)
+    assert sum(shares(many)["q"]) in (4, 5)  # the first number need not begin a range
+    same(few, many)
+
+
+@pytest.mark.parametrize("output", [False, True])
+def test_few_rows_are_written_only_where_somebody_keeps_them(
+    audit: Audit, db: Db, monkeypatch: Any, tmp_path: Path, output: bool
+) -> None:
+    fill(db, "q", messages=4 * WORD)
+    written: list[Path] = []
+
+    def remove(folder: Path) -> None:
+        written.extend(folder.rglob("*"))
+        folder.rmdir()
+
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    folder = tmp_path / "evidence"
+    result = audit(output=folder) if output else audit()
+    assert result.ok
+    assert written == []
+    assert (folder / "journal").is_dir() == output
