@@ -30,6 +30,10 @@ FOLDERS = {
 """Where each view lies under the output folder; identity, hours and rules lie beside them."""
 
 
+IN_MEMORY_MAX = 64 * 1024 * 1024
+"""Of tables with more bytes than this, few rows are kept as Parquet, too: long texts would fill Java's memory."""
+
+
 @dataclass(frozen=True)
 class Kept:
     """A snapshot: its time, what it is as text, whether tables were locked, rows and DataFrame of each view.
@@ -82,7 +86,7 @@ def keep_views(
     """Keep every view of one snapshot, and hold the snapshot no longer than that takes.
 
     digests: prove by them. whole: read the whole journal nevertheless, for reports, and keep all as Parquet. Otherwise
-    few rows are kept in memory.
+    few rows, if they are short, are kept in memory.
     """
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
@@ -92,7 +96,8 @@ def keep_views(
         if few:
             # A connection costs Java more than it fetches.
             partitions = 1
-        storage = Storage(folder, few, in_memory=few and not whole and session.is_local(spark))
+        small = few and snapshot.size <= IN_MEMORY_MAX
+        storage = Storage(folder, few, in_memory=small and not whole and session.is_local(spark))
         history = open_history(spark, dsn, snapshot, archive) if archive else None
         # The journal comes last: what is read of it depends on the others.
         for name in sorted(COLUMNS, key="audit_journal".__eq__):

@@ -54,6 +54,7 @@ class Snapshot:
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
+    size: bytes of all these, with what lies beside the rows because it is long (TOAST).
     text: as pg_current_snapshot() gives it.
     locked: whether the tables under the views cannot be dropped or truncated meanwhile.
     digests: whether the role may ask for digests of the journal.
@@ -64,6 +65,7 @@ class Snapshot:
     url: str
     properties: dict[str, str] = field(repr=False)
     blocks: dict[str, list[int]]
+    size: int
     locked: bool
     taken_at: str
     text: str
@@ -95,9 +97,9 @@ def exported(dsn: str, few: int = 0) -> Iterator[Snapshot]:
                 ).fetchone()
                 assert row is not None
                 identifier, at, text, digests = row
-                blocks = _blocks(connection)
+                blocks, size = _sizes(connection)
                 rows = _rows(connection, sum(map(sum, blocks.values())), few + 1)
-                yield Snapshot(identifier, url, properties, blocks, locked, at, text, digests, rows)
+                yield Snapshot(identifier, url, properties, blocks, size, locked, at, text, digests, rows)
         except Exception as error:
             if connection.broken:  # whatever failed later: the snapshot ended with the connection
                 raise AuditError(
@@ -146,16 +148,19 @@ def _lock(connection: psycopg.Connection) -> bool:
     return True
 
 
-def _blocks(connection: psycopg.Connection) -> dict[str, list[int]]:
-    """The sizes of the tables under each view of TABLES: PostgreSQL's own, which need no privilege on the tables."""
+def _sizes(connection: psycopg.Connection) -> tuple[dict[str, list[int]], int]:
+    """The blocks of the tables under each view of TABLES, and the bytes of all. PostgreSQL tells them to any role."""
     query = (
-        "select t.view, array_agg(pg_relation_size(coalesce(l.relid, n.relid)) / current_setting('block_size')::bigint)"
-        " from jsonb_each(%s) t(view, tables) cross join lateral"
-        " (select ('howdah.' || name)::regclass from jsonb_array_elements_text(t.tables) name) n(relid)"
+        "select t.view, array_agg(pg_relation_size(r.id) / current_setting('block_size')::bigint),"
+        " sum(pg_table_size(r.id))::bigint from jsonb_each(%s) t(view, tables)"
+        " cross join lateral jsonb_array_elements_text(t.tables) n(name)"
         # It returns no row for a table without partitions.
-        " left join lateral pg_partition_tree(n.relid) l on true where l.isleaf is not false group by t.view"
+        " left join lateral pg_partition_tree(('howdah.' || n.name)::regclass) l on true"
+        " cross join lateral (select coalesce(l.relid, ('howdah.' || n.name)::regclass)) r(id)"
+        " where l.isleaf is not false group by t.view"
     )
-    return dict(connection.execute(query, [Jsonb(TABLES)]).fetchall())
+    sizes = connection.execute(query, [Jsonb(TABLES)]).fetchall()
+    return {view: blocks for view, blocks, _ in sizes}, sum(size for _, _, size in sizes)
 
 
 def _rows(connection: psycopg.Connection, blocks: int, most: int) -> int:

@@ -12,6 +12,7 @@ import pytest
 from digests_support import MESSAGES, fill, shares
 from support import Db
 
+from howdah.audit import kept as keeping
 from howdah.audit import pace, ranges
 from howdah.audit.digests import BY_ROW, WORD
 
@@ -178,20 +179,23 @@ def test_few_rows_are_all_read_without_asking_for_digests(audit: Audit, db: Db, 
     same(few, many)
 
 
-@pytest.mark.parametrize("output", [False, True])
-def test_few_rows_are_written_only_where_somebody_keeps_them(
-    audit: Audit, db: Db, monkeypatch: Any, tmp_path: Path, output: bool
+@pytest.mark.parametrize("kept", ["in memory", "as they are long", "as evidence"])
+def test_few_rows_are_written_only_where_somebody_keeps_them_or_they_are_long(
+    audit: Audit, db: Db, monkeypatch: Any, tmp_path: Path, kept: str
 ) -> None:
     fill(db, "q", messages=4 * WORD)
-    written: list[Path] = []
+    folder = tmp_path / "evidence"
+    folders_of_scratch: list[str] = []
+    rmtree = shutil.rmtree
 
-    def remove(folder: Path) -> None:
-        written.extend(folder.rglob("*"))
-        folder.rmdir()
+    def remove(scratch: Path) -> None:
+        folders_of_scratch.extend(entry.name for entry in scratch.iterdir())
+        rmtree(scratch)
 
     monkeypatch.setattr(shutil, "rmtree", remove)
-    folder = tmp_path / "evidence"
-    result = audit(output=folder) if output else audit()
-    assert result.ok
-    assert written == []
-    assert (folder / "journal").is_dir() == output
+    if kept == "as they are long":
+        monkeypatch.setattr(keeping, "IN_MEMORY_MAX", 0)
+    assert (audit(output=folder) if kept == "as evidence" else audit()).ok
+    assert ("journal" in folders_of_scratch) == (kept == "as they are long")
+    assert (folder / "journal").is_dir() == (kept == "as evidence")
+    assert kept != "in memory" or folders_of_scratch == []
