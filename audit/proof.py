@@ -41,9 +41,9 @@ def prove(
     evidence = Evidence(
         facts=facts_of(
             kept["audit_journal"],
+            rows,
             read_at=max(row["read_at"] for row in known),
             passing=sum(bool(row["gets_all"]) for row in passing),
-            **{name: rows[name] for name in ("incidents", "messages", "locks")},
         ),
         ledger=ledger,
         policies=policies,

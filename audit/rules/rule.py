@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -93,8 +92,8 @@ class Rule:
     find: Callable[[Evidence], DataFrame | None] | None = None
 
 
-def facts_of(journal: DataFrame, **known: Any) -> Facts:
-    """The facts: those that one look at the journal tells, and those that are known."""
+def facts_of(journal: DataFrame, rows: Mapping[str, int], read_at: datetime, passing: int) -> Facts:
+    """The facts, from one look at the journal. rows: what was read of each view. read_at, passing: as in Facts."""
     (told,) = journal.agg(
         F.count(F.lit(1)).alias("journal"),
         F.count("expires_at").alias("expiring"),
@@ -104,7 +103,14 @@ def facts_of(journal: DataFrame, **known: Any) -> Facts:
         F.min("xid").alias("first_xid"),
         F.max("xid").alias("last_xid"),
     ).collect()
-    return Facts(**known, **told.asDict())
+    return Facts(
+        read_at=read_at,
+        incidents=rows["incidents"],
+        messages=rows["messages"],
+        locks=rows["locks"],
+        passing=passing,
+        **told.asDict(),
+    )
 
 
 def is_anywhere() -> Column:
