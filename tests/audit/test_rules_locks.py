@@ -39,7 +39,8 @@ def test_changes_of_holder(spark: "SparkSession", changes: list[Change], present
         ("work", number, epoch, NOON + timedelta(seconds=seconds), present)
         for number, (epoch, seconds) in enumerate(changes, 1)
     ]
-    evidence = cast("Evidence", SimpleNamespace(locks=spark.createDataFrame(rows, SCHEMA)))
+    facts = SimpleNamespace(locks=len(rows))
+    evidence = cast("Evidence", SimpleNamespace(facts=facts, locks=spark.createDataFrame(rows, SCHEMA)))
     find = RULES[0].find
     assert find is not None
     found = find(evidence)
