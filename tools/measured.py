@@ -18,7 +18,7 @@ from howdah.benchmarks.record import OURS, Record
 SUMMARY = Path(__file__).parent.parent / "docs" / "measurements.toml"
 
 _HEAD = """\
-# The figures of the last full run of `howdah bench`, which pages quote: `make bench-full` writes them.
+# The figures of `howdah bench --full` that pages quote. `make bench-full` writes them.
 #
 # A line is a case of a row. Figures are medians of all rounds. A figure that is not ours stands beside how many times
 # better Howdah was: the median over the rounds that both ran in turn. Below 1, Howdah was worse. A third part says why
