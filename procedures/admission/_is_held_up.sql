@@ -6,8 +6,8 @@
 --          retries it.
 -- Role     internal
 --
--- The caller has the turn. A message in hand is recognised by its row lock, which this call tries and releases. The
--- lease is read after that, so that an extension meanwhile is seen.
+-- The caller has the turn. Leases that ran out are returned first. A message in hand is recognised by its
+-- row lock, which this call tries and releases. The lease is read after that, so that an extension meanwhile is seen.
 create or replace function howdah._is_held_up(p_destination_id integer, p_now timestamptz) returns boolean
 language plpgsql volatile
     set enable_seqscan = off set jit = off

@@ -8,9 +8,9 @@
 -- Role     internal
 --
 -- p_walk says how to walk through a queue from which a receive cannot simply take in order; its groups are NULL for
--- other queues. p_way, p_held: as in howdah._next_positions; other places know one way. A look for parked messages also
--- moves messages there whose leases ran out, in the caller's transaction: at most 1,000 more than are wanted. The next
--- look, or maintenance, continues.
+-- other queues. p_way, p_held: as in howdah._next_positions; other places know one way, only. A look for parked
+-- messages also moves messages there whose leases ran out, in the caller's transaction: at most 1,000 more than are
+-- wanted. The next look, or maintenance, continues.
 create or replace function howdah._find_in_lane(
     p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamptz,
     p_all boolean, out positions bigint[], out tids tid[], out locked boolean, out firsts bigint[], out parked boolean

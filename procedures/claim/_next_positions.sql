@@ -1,5 +1,5 @@
 -- howdah._next_positions(p_lane, p_way, p_want, p_held, p_all): the next positions of ready messages in a lane, found
--- in one of the ways of howdah.receive and howdah.lease.
+-- in one of several ways.
 --
 -- Returns  one row: up to p_want positions, ascending (NULL or empty: none), and whether their messages are locked.
 --          Positions that are not locked were drawn by nextval. They are the caller's alone, may be empty, and are
