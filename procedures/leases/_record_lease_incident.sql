@@ -23,7 +23,7 @@ begin
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
-    v_suspect := howdah._is_suspect(p_lease);
+    v_suspect := howdah._use_up_suspect(p_lease);
     v_now := howdah.now();
     insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
         conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,

@@ -1,12 +1,12 @@
--- howdah._is_suspect(p_lease): whether the next message of a lease that ran out counts as failed.
+-- howdah._use_up_suspect(p_lease): count the next message of a lease that ran out among those that may have failed.
 --
--- Returns  boolean: true for the first messages of a lease held ahead of delivery, and for all messages of any other
---          lease.
+-- Returns  boolean, whether it does: true for the first messages of a lease held ahead of delivery, and for all
+--          messages of any other lease.
 -- Role     internal
 --
 -- Receivers take returned messages from the beginning of the lease. If another receiver is doing that now, it has the
 -- first ones.
-create or replace function howdah._is_suspect(p_lease bigint) returns boolean
+create or replace function howdah._use_up_suspect(p_lease bigint) returns boolean
 language plpgsql volatile
 as $$
 begin
