@@ -44,25 +44,52 @@ _EACH_TABLE = re.compile(
 _EACH_SLOT = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
 _EACH_BODY = re.compile(r"^-- for BODY_TYPE in text, jsonb, bytea:\n(.*?)^-- end for\n", re.MULTILINE | re.DOTALL)
 
+_EACH_STORE = re.compile(r"^-- for STORE in ([\w, ]+):\n(.*?)^-- end for\n", re.MULTILINE | re.DOTALL)
+
+_FIRST = re.compile(r"^( *)FIRST_DELIVERY_OF (\w+)( ELSE .+)?$", re.MULTILINE)
 _CONTENT = re.compile(r"^( *)CONTENT_OF (\w+)(?: ELSE (.+))?,$", re.MULTILINE)
 _ORIGIN = re.compile(r"^( *)ORIGIN_OF (\w+),$", re.MULTILINE)
+
+_LEASED_MESSAGE = """\
+    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
+    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+    conversation_id uuid, delivery_mode text, sent_at timestamptz,
+    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
+    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
+"""
+"""The columns of a leased message: its lease, and those of howdah.message."""
 
 
 def render(text: str) -> str:
     """The text as it is installed: its loops unrolled, and its lines CONTENT_OF and ORIGIN_OF written out.
 
-    A loop goes over each table of the ring (its number in place of N), or each type of a body. A loop over MODE too has
-    each table of either delivery mode. A statement locks each table that it names, and a locked table cannot be
-    emptied, so there is one for each table.
+    A loop goes over each table of the ring (its number in place of N), each type of a body, or the tables in its first
+    line (STORE). A loop over MODE too has each table of either delivery mode. A statement locks each table that it
+    names, and a locked table cannot be emptied, so there is one for each table.
+
+    ``LEASED_MESSAGE`` stands for the columns of a leased message. ``FIRST_DELIVERY_OF m`` stands for the columns of
+    howdah.message from body on, of a persistent message m that is delivered for the first time.
 
     ``CONTENT_OF m,`` stands for the columns of howdah.message from body to conversation_id, out of the stored row m.
     ELSE says where the body is if it is stored apart. ``ORIGIN_OF m,`` stands for the columns from stage to dead_at. A
     function for them would cost 2 % of a receive: PostgreSQL then takes each column out of a composite value.
     """
     text = _EACH_BODY.sub(lambda loop: "".join(_with_body(loop[1], body) for body in BODIES), text)
+    text = _EACH_STORE.sub(lambda loop: "".join(loop[2].replace("STORE", store) for store in loop[1].split(", ")), text)
     text = _EACH_TABLE.sub(lambda loop: "".join(_with_table(loop[1], slot) for slot in SLOTS), text)
     text = _EACH_SLOT.sub(lambda loop: "".join(_with_slot(loop[1], slot) for slot in SLOTS), text)
+    text = _FIRST.sub(_first, text.replace("    LEASED_MESSAGE\n", _LEASED_MESSAGE))
     return _ORIGIN.sub(_origin, _CONTENT.sub(_content, text))
+
+
+def _first(line: re.Match[str]) -> str:
+    indent, row, apart = line.groups(default="")
+    return (
+        f"{indent}CONTENT_OF {row}{apart},\n"
+        f"{indent}'persistent', {row}.sent_at, {row}.expires_at, 1, false, {row}.seq,\n"
+        f"{indent}ORIGIN_OF {row},\n"
+        f"{indent}case when {row}.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end"
+    )
 
 
 def _content(line: re.Match[str]) -> str:

@@ -1528,7 +1528,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
         p_row.reliability)::howdah.msgs
 $$;
 
-COMMENT ON FUNCTION howdah._as_ready(p_row howdah.claimed) IS 'a claimed message as a row of msgs.';
+COMMENT ON FUNCTION howdah._as_ready(p_row howdah.claimed) IS 'a non-persistent, parked or claimed message as a row of msgs.';
 
 CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     seq bigint NOT NULL,
@@ -1604,7 +1604,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) RETURNS howdah
         p_row.reliability)::howdah.msgs
 $$;
 
-COMMENT ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) IS 'a claimed message as a row of msgs.';
+COMMENT ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) IS 'a non-persistent, parked or claimed message as a row of msgs.';
 
 CREATE TABLE howdah.parked (
     seq bigint NOT NULL,
@@ -1699,7 +1699,7 @@ CREATE FUNCTION howdah._as_ready(p_row howdah.parked) RETURNS howdah.msgs
         p_row.reliability)::howdah.msgs
 $$;
 
-COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a claimed message as a row of msgs.';
+COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a non-persistent, parked or claimed message as a row of msgs.';
 
 CREATE FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) RETURNS boolean
     LANGUAGE plpgsql
@@ -10128,22 +10128,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._is_single(p_row howdah.journal) IS 'whether a row of the journal has one message without expiry and group. An audit does not unfold such a row.';
 
-CREATE FUNCTION howdah._is_suspect(p_lease bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if not exists (select from howdah.ahead_leases a where a.lease_id = p_lease) then
-        return true;
-    end if;
-    update howdah.ahead_leases a set suspects = a.suspects - 1
-    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0
-        for update skip locked);
-    return found;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._is_suspect(p_lease bigint) IS 'whether the next message of a lease that ran out counts as failed.';
-
 CREATE FUNCTION howdah._is_swallowed(p_sqlstate text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -13630,7 +13614,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a lane, found in one of the ways of howdah.receive and howdah.lease.';
+COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way text, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a lane, found in one of several ways.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -17349,7 +17333,7 @@ begin
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
-    v_suspect := howdah._is_suspect(p_lease);
+    v_suspect := howdah._use_up_suspect(p_lease);
     v_now := howdah.now();
     insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
         conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
@@ -22863,6 +22847,22 @@ CREATE FUNCTION howdah._unused_destinations(p_ids integer[]) RETURNS integer[]
 $$;
 
 COMMENT ON FUNCTION howdah._unused_destinations(p_ids integer[]) IS 'the destinations among some that created themselves, hold and keep nothing, and that nobody uses or names.';
+
+CREATE FUNCTION howdah._use_up_suspect(p_lease bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not exists (select from howdah.ahead_leases a where a.lease_id = p_lease) then
+        return true;
+    end if;
+    update howdah.ahead_leases a set suspects = a.suspects - 1
+    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0
+        for update skip locked);
+    return found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._use_up_suspect(p_lease bigint) IS 'count the next message of a lease that ran out among those that may have failed.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -37713,8 +37713,6 @@ REVOKE ALL ON FUNCTION howdah._is_readable(p_at timestamp with time zone) FROM P
 
 REVOKE ALL ON FUNCTION howdah._is_single(p_row howdah.journal) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._is_suspect(p_lease bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._is_swallowed(p_sqlstate text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_time(p_text text) FROM PUBLIC;
@@ -38586,6 +38584,8 @@ REVOKE ALL ON FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p
 REVOKE ALL ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unused_destinations(p_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._use_up_suspect(p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
 

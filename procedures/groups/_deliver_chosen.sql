@@ -52,10 +52,7 @@ begin
         having count(*) > 0
     )
     select c.message_id, p_name,
-        CONTENT_OF c ELSE howdah._take_body(c.message_id),
-        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-        ORIGIN_OF c,
-        case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
+        FIRST_DELIVERY_OF c ELSE howdah._take_body(c.message_id)
     from taken c
     where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
             select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)

@@ -11,11 +11,7 @@ create or replace function howdah._lease_otherwise(
     p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint,
     p_until timestamptz, p_unknown boolean
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
-    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
-    conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
-    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
+    LEASED_MESSAGE
 )
 language plpgsql volatile
 as $$

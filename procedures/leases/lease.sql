@@ -37,11 +37,7 @@ create or replace function howdah.lease(
     queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null,
     consumer bigint default null, acknowledge bigint default null
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
-    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
-    conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
-    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
+    LEASED_MESSAGE
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off

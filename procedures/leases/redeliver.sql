@@ -16,11 +16,7 @@ create or replace function howdah.redeliver(
     queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds',
     error_text text default null, error_class text default null
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
-    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
-    conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
-    origin_queue text, dead_reason text, dead_at timestamptz, reliability text
+    LEASED_MESSAGE
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
     set jit = off

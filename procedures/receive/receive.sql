@@ -123,10 +123,7 @@ begin
             v_message.body := howdah._take_body(v_message.message_id);
         end if;
         return next row(v_message.message_id, queue,
-            CONTENT_OF v_message,
-            'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
-            ORIGIN_OF v_message,
-            case when v_message.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
+            FIRST_DELIVERY_OF v_message
         )::howdah.message;
         return;
     elsif v_message.seq is not null then

@@ -26,10 +26,7 @@ begin
         having count(*) > 0
     )
     select c.message_id, p_name,
-        CONTENT_OF c ELSE howdah._take_body(c.message_id),
-        'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-        ORIGIN_OF c,
-        case when c.reliability is null then 'ASSURED_PERSISTENT' else 'RELIABLE_PERSISTENT' end
+        FIRST_DELIVERY_OF c ELSE howdah._take_body(c.message_id)
     from taken c
     where (c.expires_at > p_now) is not false
        or howdah._dispose(p_lane.destination_id, row(c.*)::howdah.msgs, false, null, p_now)
