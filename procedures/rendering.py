@@ -63,9 +63,9 @@ _LEASED_MESSAGE = """\
 def render(text: str) -> str:
     """The text as it is installed: its loops unrolled, and its lines CONTENT_OF and ORIGIN_OF written out.
 
-    A loop goes over each table of the ring (its number in place of N), each type of a body, or the tables in its first
-    line (STORE). A loop over MODE too has each table of either delivery mode. A statement locks each table that it
-    names, and a locked table cannot be emptied, so there is one for each table.
+    A loop goes over each table of the ring (its number in place of N), or each type of a body. A loop over MODE too has
+    each table of either delivery mode. A statement locks each table that it names, and a locked table cannot be
+    emptied, so there is one for each table. A loop over STORE has the tables that its first line lists.
 
     ``LEASED_MESSAGE`` stands for the columns of a leased message. ``FIRST_DELIVERY_OF m`` stands for the columns of
     howdah.message from body on, of a persistent message m that is delivered for the first time.
