@@ -148,11 +148,21 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
         db.execute("alter system set synchronous_standby_names = 'nobody'")
         one(db, "select pg_reload_conf()")
         wait_until(lambda: one(db, "select current_setting('synchronous_standby_names')") == "nobody")
+        waiting = "select count(*) from pg_stat_activity where pid = %s and wait_event = 'SyncRep'"
+        other = psycopg.connect(private_server.start().dsn, autocommit=True)
+
+        def a_commit_waits() -> bool:
+            other.pgconn.consume_input()
+            if not other.pgconn.is_busy():
+                while other.pgconn.get_result():
+                    pass
+                other.pgconn.send_query(b"select pg_logical_emit_message(true, '', '')")
+            return one(db, waiting, (other.info.backend_pid,)) == 1
+
+        wait_until(a_commit_waits)  # once the checkpointer, too, has read the setting
         sender = psycopg.connect(private_server.start().dsn, autocommit=True)
-        sender.execute("select 1")
         pid = sender.info.backend_pid
         sender.pgconn.send_query(b"select howdah.send('q', 'x')")
-        waiting = "select count(*) from pg_stat_activity where pid = %s and wait_event = 'SyncRep'"
         wait_until(lambda: one(db, waiting, (pid,)) == 1)
         assert receive(db, verb="browse") == []
         db.execute("set synchronous_commit = local")
@@ -161,6 +171,7 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
         wait_until(lambda: one(db, waiting, (pid,)) == 0)
         wait_until(lambda: len(receive(db, verb="browse")) == 1)
         sender.close()
+        other.close()
         refused(db, "HD001", "select howdah.receive('none')")
 
 
