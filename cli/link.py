@@ -222,8 +222,8 @@ def run(
     log_json: LogJson = False,
 ) -> None:
     """Forward until SIGTERM. Needed only where no worker runs; several may run at once."""
-    from ..workers import logs
     from ..workers.links import Links
+    from ..workers.log import writer
 
     target = resolve_dsn(dsn)
     with connected(target, None) as connection:  # a database that is not there or not migrated is said at once
@@ -231,5 +231,5 @@ def run(
     for name in names or ():
         if name not in known:
             raise typer.BadParameter(f"there is no link {name}", param_hint="NAME")
-    logs.configure(as_json=log_json)
+    writer.configure(as_json=log_json)
     run_until_told(Links(target, f"{socket.gethostname()}:link:{os.getpid()}", names or ()))

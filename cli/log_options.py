@@ -60,9 +60,9 @@ def log_settings(words: list[str] | None, file: Path | None, metrics: float | No
 
 def configure(as_json: bool, level: str | None, config: Path | None, settings: dict[str, str]) -> float | None:
     """Log as the options say. Returns the seconds between the figures of the queues, None without these."""
-    from ..workers import logs
+    from ..workers.log import writer
 
     try:
-        return logs.configure(as_json=as_json, level=level, config=config, settings=settings).metrics_seconds
-    except logs.BadLogConfig as error:
+        return writer.configure(as_json=as_json, level=level, config=config, settings=settings).metrics_seconds
+    except writer.BadLogConfig as error:
         raise typer.BadParameter(error.message, param_hint="--log-config" if config else "--log-set") from error

@@ -143,13 +143,13 @@ def fire(
 
 def scheduler(dsn: Dsn = None, log_json: LogJson = False) -> None:
     """Fire schedules until SIGTERM. Needed only where no worker runs; several may run at once."""
-    from ..workers import logs
+    from ..workers.log import writer
     from ..workers.scheduler import Scheduler
 
     target = resolve_dsn(dsn)
     with connected(target, None) as connection:  # a database that is not there or not migrated is said at once
         connection.schedules.due()
-    logs.configure(as_json=log_json)
+    writer.configure(as_json=log_json)
     run_until_told(Scheduler(target, f"{socket.gethostname()}:scheduler:{os.getpid()}"))
 
 

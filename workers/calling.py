@@ -19,7 +19,7 @@ from .figures import Tally
 from .forked import end_forked
 from .in_hand import Hands, ms_since
 from .limits import Limits
-from .logs import InHand
+from .log.writer import InHand
 from .transaction import Transaction
 
 KEEPING_SECONDS = 5.0

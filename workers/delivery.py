@@ -23,7 +23,7 @@ from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
 from .guard import HandlerConnection
 from .handover import Handover, handed_over
 from .hardened import HardenedBurst
-from .logs import IN_HAND
+from .log.writer import IN_HAND
 from .receiver import Receiver
 from .tracing import TracedBurst, settled
 from .transaction import Transaction

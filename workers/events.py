@@ -1,6 +1,6 @@
 """The log vocabulary: every line that workers write, in one place.
 
-Code calls these functions; ``logs.configure`` decides whether a line is text for people or JSON for machines.
+Code calls these functions; ``log.writer.configure`` decides whether a line is text for people or JSON for machines.
 """
 
 from __future__ import annotations

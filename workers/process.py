@@ -24,7 +24,7 @@ from uuid import UUID
 
 from ..engine.database.waking import Waking
 from ..text.dsn import shown
-from . import events, logs
+from . import events
 from .app import App, AppError, load
 from .deaths import EXIT_NOT_STARTED, EXIT_ROLLED_BACK, EXIT_TIME_LIMIT
 from .endpoint import endpoints_of
@@ -33,6 +33,7 @@ from .home import Home
 from .in_hand import Hands
 from .limits import GRACE_SECONDS, Limits
 from .links import Links
+from .log import writer
 from .loop import SessionLoop
 from .maintenance import Maintenance
 from .registration import Registration
@@ -196,13 +197,13 @@ def main() -> int:
     parser.add_argument("--epoch", type=int)
     options = parser.parse_args()
     settings = dict(setting.split("=", 1) for setting in options.log_set)
-    logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config, settings=settings)
+    writer.configure(as_json=options.log_json, level=options.log_level, config=options.log_config, settings=settings)
     try:
         app = select(load(options.app), options.queue)
     except AppError as error:
         events.not_started(options.app, error)
         return EXIT_NOT_STARTED
-    logs.enable()
+    writer.enable()
     hands = Hands(options.hands, options.sessions)
     return WorkerProcess(
         app,

@@ -26,7 +26,7 @@ from .home import Home
 from .in_hand import Hands
 from .instance import Instance
 from .limits import GRACE_SECONDS
-from .log_reader import LogReader
+from .log.reader import LogReader
 from .overdue import poll
 from .selection import select
 

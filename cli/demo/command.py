@@ -110,7 +110,7 @@ def course(
     jdbc_jar: Path | None,
 ) -> int:
     """Run the demo and return the exit code."""
-    from ...workers import logs
+    from ...workers.log import writer
     from . import report, run, stage
     from .flights import LATE_MINUTES, TOPIC
     from .spark import Spark
@@ -118,7 +118,7 @@ def course(
     demo_dsn = stage.prepare(dsn)
     handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
     os.close(handle)
-    logs.configure(as_json=False, level="WARNING", path=Path(log))
+    writer.configure(as_json=False, level="WARNING", path=Path(log))
     _step(console, 2, f"Send {flights:,} flights, and handle them in {processes} worker processes")
     console.print(
         "   Taking a message and writing its delay is one transaction: both happen, or neither. A flight that is"

@@ -16,7 +16,8 @@ from typing import Any
 import psycopg
 from support import Db, column, one, wait_until
 
-from howdah.workers import Supervisor, logs
+from howdah.workers import Supervisor
+from howdah.workers.log import writer
 
 APPS = Path(__file__).parents[1] / "workers" / "apps"
 
@@ -124,7 +125,7 @@ def running(log: Path) -> Iterator[StartWorkers]:
     """Starts supervisors, which are stopped at the end."""
     started: list[Workers] = []
     supervising = logging.FileHandler(log)
-    supervising.setFormatter(logs.LineFormatter(as_json=True))
+    supervising.setFormatter(writer.LineFormatter(as_json=True))
     logger = logging.getLogger("howdah")
     logger.addHandler(supervising)
     logger.setLevel(logging.INFO)

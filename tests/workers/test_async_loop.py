@@ -16,7 +16,7 @@ from howdah.workers import App, Message, Reject, Transaction
 from howdah.workers.asynchronous import TasksLeft
 from howdah.workers.in_hand import Hands
 from howdah.workers.limits import HandlerTimeout, Limits
-from howdah.workers.logs import IN_HAND
+from howdah.workers.log.writer import IN_HAND
 from howdah.workers.loop import SessionLoop
 
 COLOUR: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")

@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from howdah.workers import events, logs
+from howdah.workers import events
+from howdah.workers.log import writer
 
 STEERING = "\x1b[2J\x9b31m\u202eevil\u2069\u200f\r\n2026-01-01 info all is well\u2028\x85\x00"
 
@@ -19,6 +20,6 @@ def test_the_text_of_an_exception_cannot_steer_the_terminal(as_json: bool, caplo
             events.log.exception("thread died: %s", STEERING)
 
     for record in caplog.records:
-        line = logs.LineFormatter(as_json).format(record)
+        line = writer.LineFormatter(as_json).format(record)
         assert not {character for character in line if not character.isprintable()}, line
         assert "evil" in line

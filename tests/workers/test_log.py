@@ -17,10 +17,10 @@ from support import Db, deliver_and_fail, one, wait_until
 from workers_support import StartWorkers, Work
 
 from howdah.engine import connect
-from howdah.workers import log_settings, logs
-from howdah.workers.channels import Levels
-from howdah.workers.log_reader import LogReader
-from howdah.workers.log_settings import ALL, BadSetting, LogSettings
+from howdah.workers.log import writer
+from howdah.workers.log.channels import Levels
+from howdah.workers.log.reader import LogReader
+from howdah.workers.log.settings import ALL, BadSetting, LogSettings, parse
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
@@ -43,7 +43,7 @@ def read(dsn: str, db: Db) -> Iterator[list[dict[str, Any]]]:
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(json.loads(formatter.format(record)))
 
-    formatter, kept = logs.LineFormatter(), Kept()
+    formatter, kept = writer.LineFormatter(), Kept()
     logging.getLogger("howdah").addHandler(kept)
     logging.getLogger("howdah").setLevel(logging.INFO)
     reader = LogReader(dsn, "shop", look_seconds=0.02)
@@ -65,7 +65,7 @@ def said(text: str) -> list[str]:
 
 def configure(path: Path, **settings: str) -> LogSettings:
     named = {f"imq.log.{name.replace('_', '.')}": value for name, value in settings.items()}
-    return logs.configure(as_json=True, settings={"imq.log.file.dirpath": str(path)} | named)
+    return writer.configure(as_json=True, settings={"imq.log.file.dirpath": str(path)} | named)
 
 
 @pytest.mark.behaviour("IMQ-72")
@@ -138,21 +138,21 @@ def test_a_file_holds_the_settings_and_the_command_comes_before_it(kind: str, tm
         config.write_text("\n".join(f'{name} = "{value}"' for name, value in settings.items()))
     else:
         config.write_text(json.dumps(settings | {"loggers": {"howdah.worker": {"level": "ERROR"}}}))
-    found = logs.configure(as_json=True, config=config, settings={"imq.log.file.filename": "shop.log"})
+    found = writer.configure(as_json=True, config=config, settings={"imq.log.file.filename": "shop.log"})
     assert (found.level, found.console, found.rollover_bytes) == ("WARNING", frozenset(), 1000)
     assert (found.metrics_seconds, found.file) == (60, tmp_path / "logs" / "shop.log")
     say_all()
     assert said((tmp_path / "logs" / "shop.log").read_text()) == ["WARNING", "ERROR", "CRITICAL"][kind == "json" :]
-    assert logs.configure(as_json=True, level="ERROR", config=config).level == "ERROR"
+    assert writer.configure(as_json=True, level="ERROR", config=config).level == "ERROR"
     logging.getLogger("howdah.worker").setLevel(logging.NOTSET)
 
 
 def test_what_a_setting_does_not_say_is_as_without_it() -> None:
-    found = log_settings.parse({})
+    found = parse({})
     assert (found.console, found.file, found.syslog, found.metrics_seconds) == (ALL, None, frozenset(), None)
-    assert log_settings.parse({"imq.log.file.rolloversecs": "-1"}).rollover_seconds == 0
-    assert log_settings.parse({"imq.metrics.interval": "5", "imq.metrics.enabled": "false"}).metrics_seconds is None
-    assert log_settings.parse({"imq.metrics.interval": "0"}).metrics_seconds is None
+    assert parse({"imq.log.file.rolloversecs": "-1"}).rollover_seconds == 0
+    assert parse({"imq.metrics.interval": "5", "imq.metrics.enabled": "false"}).metrics_seconds is None
+    assert parse({"imq.metrics.interval": "0"}).metrics_seconds is None
     assert Levels("ERROR|info").filter(logging.makeLogRecord({"levelno": logging.INFO + 5}))
 
 
@@ -173,7 +173,7 @@ def test_what_a_setting_does_not_say_is_as_without_it() -> None:
 )
 def test_a_wrong_setting_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=name.replace(".", r"\.")):
-        log_settings.parse({name: value})
+        parse({name: value})
     refused(howdah("", "worker", "shop:app", "--log-set", f"{name}={value}"), name, 2)
 
 

@@ -12,7 +12,7 @@ from command import howdah, refused
 from support import one
 from workers_support import StartWorkers, Work
 
-from howdah.workers import logs
+from howdah.workers.log import writer
 
 
 def say_all() -> None:
@@ -58,7 +58,7 @@ def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: Start
     jobs.wait_empty()
     assert len(workers.events("too much")) == 1
     assert not any(
-        line["logger"].startswith(logs.QUIET)
+        line["logger"].startswith(writer.QUIET)
         for line in map(json.loads, workers.log.read_text().splitlines())
         if "logger" in line
     )
@@ -110,7 +110,7 @@ def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, t
 )
 def test_a_level_shows_itself_and_what_is_more_severe(level: str, shown: list[str], tmp_path: Path) -> None:
     path = tmp_path / "log"
-    logs.configure(as_json=True, level=level, path=path)
+    writer.configure(as_json=True, level=level, path=path)
     say_all()
     assert [json.loads(line)["level"].upper() for line in path.read_text().splitlines()] == shown
 
@@ -138,7 +138,7 @@ def test_console_file_and_syslog_each_get_what_their_level_says_and_a_file_is_ro
             },
         }
         config.write_text(json.dumps({"handlers": handlers, "root": {"level": "INFO", "handlers": list(handlers)}}))
-        logs.configure(as_json=True, config=config)
+        writer.configure(as_json=True, config=config)
         say_all()
         assert capfd.readouterr().err.splitlines() == ["said as ERROR"]
         heard = [syslog.recv(1000).rstrip(b"\0").partition(b">")[2] for _ in range(2)]
@@ -161,9 +161,9 @@ def test_a_file_that_configures_nothing_is_wrong_usage(tmp_path: Path) -> None:
 def test_an_application_that_configures_logging_itself_does_not_silence_the_worker(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    logs.configure(as_json=False)
+    writer.configure(as_json=False)
     logging.config.dictConfig({"version": 1})
     assert logging.getLogger("howdah.worker").disabled
-    logs.enable()
+    writer.enable()
     logging.getLogger("howdah.worker").info("still here")
     assert "still here" in capfd.readouterr().err

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from howdah.workers import logs
-from howdah.workers.rollover import RolloverFile
+from howdah.workers.log import writer
+from howdah.workers.log.rollover import RolloverFile
 
 WRITER = """
 import logging, sys
-from howdah.workers.rollover import RolloverFile
+from howdah.workers.log.rollover import RolloverFile
 handler = RolloverFile(sys.argv[1], maxBytes=4000, backupCount=500)
 log = logging.getLogger("x")
 log.addHandler(handler)
@@ -62,7 +62,7 @@ def test_a_file_that_is_old_enough_is_rolled_over_whoever_began_it(tmp_path: Pat
 
     def handler() -> RolloverFile:
         made = RolloverFile(path, maxBytes=0, seconds=3600, clock=lambda: now)
-        made.setFormatter(logs.LineFormatter())
+        made.setFormatter(writer.LineFormatter())
         return made
 
     def line(text: str) -> None:

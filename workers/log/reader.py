@@ -9,12 +9,12 @@ import time
 
 import psycopg
 
-from ..engine import HowdahError
-from ..engine.admin.logs import Logs
-from . import events
-from .backoff import Backoff
-from .metrics import Rates
-from .own_connection import OwnConnection
+from ...engine import HowdahError
+from ...engine.admin.logs import Logs
+from .. import events
+from ..backoff import Backoff
+from ..metrics import Rates
+from ..own_connection import OwnConnection
 
 LOOK_SECONDS = 1.0
 """Seconds between looks into the database's log."""

@@ -18,11 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..engine import HowdahError, Message
-from ..text.controls import printable
-from . import log_settings
+from ...engine import HowdahError, Message
+from ...text.controls import printable
 from .channels import handlers
-from .log_settings import BadSetting, LogSettings
+from .settings import BadSetting, LogSettings, ours, parse, read
 
 
 class InHand:
@@ -122,7 +121,7 @@ def configure(
         logging.setLogRecordFactory(_make_record)
     found, rest = _read(config)
     try:
-        parsed = log_settings.parse(found | dict(settings or {}))
+        parsed = parse(found | dict(settings or {}))
         parsed = replace(parsed, level=level or parsed.level or "INFO")
         formatter = LineFormatter(as_json)
         if path is not None:
@@ -154,12 +153,12 @@ def _read(config: Path | None) -> tuple[dict[str, Any], dict[str, Any] | None]:
         return {}, None
     try:
         if config.suffix == ".properties":
-            return log_settings.read(config), {}
+            return read(config), {}
         if config.suffix not in (".json", ".toml"):
             return {}, None
         text = config.read_text(encoding="utf-8")
         tree = json.loads(text) if config.suffix == ".json" else tomllib.loads(text)
-        found = log_settings.ours(tree)
+        found = ours(tree)
         return found, {name: value for name, value in tree.items() if name.partition(".")[0] != "imq"}
     except Exception as error:
         raise BadLogConfig(f"{config} is not a logging configuration: {error}") from error

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable
 from logging.handlers import SysLogHandler
 
-from .log_settings import LogSettings, levels
 from .rollover import RolloverFile
+from .settings import LogSettings, levels
 
 
 class Levels(logging.Filter):
