@@ -35,7 +35,6 @@ from . import (
     migrate,
     objects,
     output,
-    queue,
     receive,
     redaction,
     result,
@@ -57,6 +56,7 @@ from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 from .importing import command as importing
 from .poison import command as poison
+from .queue import command as queue
 
 HELP_OPTIONS = ["-h", "--help"]
 

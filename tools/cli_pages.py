@@ -25,7 +25,7 @@ class Page:
 
 PAGES = (
     Page("messages", "Send, receive and browse", "cli/send.py", ("send", "receive", "browse", "result")),
-    Page("queues", "Queues", "cli/queue.py", ("queue", "redaction")),
+    Page("queues", "Queues", "cli/queue/command.py", ("queue", "redaction")),
     Page("topics", "Topics, subscriptions and aliases", "cli/topic.py", ("topic", "subscription", "alias")),
     Page("transformations", "Transformations", "cli/transformation.py", ("transformation",)),
     Page("listeners", "Listeners", "cli/listener.py", ("listener",)),

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from . import output, tables
-from .common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected
-from .poison.options import DryRun, Reason
+from .. import output, tables
+from ..common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected
+from ..poison.options import DryRun, Reason
 
 DELAYED_COLUMNS = tables.Columns(
     {

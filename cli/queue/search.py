@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from . import output, tables, times
-from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, words
+from .. import output, tables, times
+from ..common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, words
 
 if TYPE_CHECKING:
-    from ..engine import Admin
-    from ..engine.calls.search import Act, ActOptions, Counted, Filter
+    from ...engine import Admin
+    from ...engine.calls.search import Act, ActOptions, Counted, Filter
 
 FOUND_COLUMNS = tables.Columns(
     {"message_id": "message", "state": "state", "priority": "priority", "sent_at": "sent", "body": "body"},
@@ -134,7 +134,7 @@ def _act_on_all(
             done, passed = done + result.done, passed + result.passed
             cursor, complete = result.cursor, result.complete
     except BaseException as error:
-        from ..engine.errors import ConnectionLost
+        from ...engine.errors import ConnectionLost
 
         unknown = isinstance(error, KeyboardInterrupt | ConnectionLost)  # it may have been committed all the same
         if done or unknown:

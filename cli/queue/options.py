@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..text.subjects import by_subject, differs
-from .output import cell
+from ...text.subjects import by_subject, differs
+from ..output import cell
 
 
 def page(about: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:

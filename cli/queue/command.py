@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import live, output, queue_messages, queue_options, queue_search, receive, tables
-from .common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected, pairs
+from .. import live, output, receive, tables
+from ..common import Dsn, Json, OneQueue, Queue, Role, Wide, Yes, confirm, connected, pairs
+from .messages import delayed, limits, move, purge
+from .options import page
+from .search import act, find
 
 if TYPE_CHECKING:
-    from ..engine import Connection
+    from ...engine import Connection
 
 app = typer.Typer(no_args_is_help=True, help="Manage queues and their options.")
 
@@ -113,7 +116,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a queue and its options by subject. * marks options that differ from the queue's preset."""
-    from ..engine.errors import NoSuchQueue
+    from ...engine.errors import NoSuchQueue
 
     with connected(dsn, role) as connection:
         rows = [row for row in connection.admin.list_queues() if row["queue"] == queue]
@@ -128,7 +131,7 @@ def show(
         return
     # A value that is also an option is shown among the options, as set.
     about = {key: value for key, value in rows[0].items() if key not in defaults}
-    output.write(queue_options.page(about, options, defaults))
+    output.write(page(about, options, defaults))
 
 
 @app.command()
@@ -170,10 +173,10 @@ def _counted(row: dict[str, Any]) -> str:
     return f"{output.cell(row['figures_age'])} ago" if row["figures_age"] else "estimated"
 
 
-app.command()(queue_messages.purge)
-app.command()(queue_messages.move)
-app.command()(queue_messages.delayed)
-app.command()(queue_messages.limits)
+app.command()(purge)
+app.command()(move)
+app.command()(delayed)
+app.command()(limits)
 
 
 @app.command()
@@ -222,8 +225,8 @@ def resume(
 
 
 app.command("browse")(receive.browse)
-app.command("find")(queue_search.find)
-app.command("act")(queue_search.act)
+app.command("find")(find)
+app.command("act")(act)
 
 
 def _switch(verb: str, queue: str, sides: dict[str, bool], dsn: str | None, role: str | None, as_json: bool) -> None:
