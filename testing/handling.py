@@ -17,7 +17,7 @@ from ..workers.app import Handler
 from ..workers.asynchronous import close_loop
 from ..workers.burst import SAVE
 from ..workers.guard import HandlerConnection
-from ..workers.limits import Limits
+from ..workers.time_limits import Limits
 
 NAME = "howdah testing"
 PAGE = 1000

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ..engine import Message, Reject, Retry
 from ..engine.handling.outcomes import Rule
 from .app import App, AppError, load
-from .limits import HandlerTimeout
 from .supervisor import Supervisor
+from .time_limits import HandlerTimeout
 from .transaction import Transaction
 
 __all__ = [

@@ -18,8 +18,8 @@ from .batch_mode import Blamed
 from .figures import Tally
 from .forked import end_forked
 from .in_hand import Hands, ms_since
-from .limits import Limits
 from .log.writer import InHand
+from .time_limits import Limits
 from .transaction import Transaction
 
 KEEPING_SECONDS = 5.0

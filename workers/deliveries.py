@@ -16,9 +16,9 @@ from .delivery import Delivery
 from .endpoint import Endpoint, EndpointDelivery
 from .home import Home
 from .in_hand import Hands
-from .limits import Limits
 from .recorder import Record
 from .subscriptions import ListenedSubscriptionDelivery, Subscriber, SubscriptionDelivery
+from .time_limits import Limits
 
 
 def deliveries_of(

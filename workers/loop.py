@@ -26,9 +26,9 @@ from .figures import Tally
 from .guard import HandlerConnection
 from .home import Home
 from .in_hand import Hands
-from .limits import Limits
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 from .subscriptions import Subscriber, subscribers_of
+from .time_limits import Limits
 
 REFUSED_SECONDS = 0.5
 """Seconds that a paused, missing or forbidden queue is left alone, and every queue of a paused engine."""

@@ -31,7 +31,6 @@ from .endpoint import endpoints_of
 from .figures import Figures
 from .home import Home
 from .in_hand import Hands
-from .limits import GRACE_SECONDS, Limits
 from .links import Links
 from .log import writer
 from .loop import SessionLoop
@@ -40,6 +39,7 @@ from .registration import Registration
 from .scheduler import Scheduler
 from .selection import select
 from .subscriptions import subscribers_of
+from .time_limits import GRACE_SECONDS, Limits
 
 TICK_SECONDS = 0.5
 TICK_SECONDS_STOPPING = 0.02

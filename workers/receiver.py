@@ -20,9 +20,9 @@ from .figures import Tally
 from .guard import HandlerConnection
 from .home import Home
 from .in_hand import Hands
-from .limits import Limits
 from .pace import Pace
 from .recorder import Record
+from .time_limits import Limits
 from .transaction import Transaction
 
 T = TypeVar("T")

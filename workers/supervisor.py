@@ -25,10 +25,10 @@ from .emptiness import Emptiness
 from .home import Home
 from .in_hand import Hands
 from .instance import Instance
-from .limits import GRACE_SECONDS
 from .log.reader import LogReader
 from .overdue import poll
 from .selection import select
+from .time_limits import GRACE_SECONDS
 
 CHECK_SECONDS = 0.05
 LOOK_SECONDS = 0.25

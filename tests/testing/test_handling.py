@@ -15,7 +15,7 @@ from howdah.engine.errors import IllegalState, NotAllowed
 from howdah.testing import make_message, run_handler
 from howdah.workers import App, AppError, Message, Reject, Retry, Transaction
 from howdah.workers.app import UnknownMessageType
-from howdah.workers.limits import HandlerTimeout
+from howdah.workers.time_limits import HandlerTimeout
 from howdah.workers.transaction import RollbackOnly
 
 app = App("shop")

@@ -15,9 +15,9 @@ from howdah.testing import drain, make_message, run_handler
 from howdah.workers import App, Message, Reject, Transaction
 from howdah.workers.asynchronous import TasksLeft
 from howdah.workers.in_hand import Hands
-from howdah.workers.limits import HandlerTimeout, Limits
 from howdah.workers.log.writer import IN_HAND
 from howdah.workers.loop import SessionLoop
+from howdah.workers.time_limits import HandlerTimeout, Limits
 
 COLOUR: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
 
