@@ -13,7 +13,7 @@ import psycopg
 from ..engine import Incident, Message, calls
 from ..engine.database.runner import run
 from ..workers import App, Transaction
-from ..workers.batch_mode import Way
+from ..workers.batch_mode import BatchMode
 from ..workers.delivery import Delivery
 from ..workers.guard import HandlerConnection
 from ..workers.in_hand import Hands
@@ -56,7 +56,7 @@ def bodies(bad: str, messages: int) -> list[str]:
 
 
 def drain(dsn: str, bad: str, messages: int, pin: Callable[[Delivery], None]) -> float:
-    """Seconds to drain the queue through a Delivery whose way ``pin`` may hold fast."""
+    """Seconds to drain the queue through a Delivery whose mode ``pin`` may hold fast."""
     binding = application().bindings[QUEUE]
     with (
         HandlerConnection.open(dsn, "bench") as connection,
@@ -87,11 +87,11 @@ def _adaptive(delivery: Delivery) -> None:
 
 
 def _apart(delivery: Delivery) -> None:
-    delivery._way = Way.APART
+    delivery._mode = BatchMode.APART
 
 
 def _singly(delivery: Delivery) -> None:
-    delivery._way, delivery._singly_left = Way.SINGLY, 2
+    delivery._mode, delivery._singly_left = BatchMode.SINGLY, 2
 
 
 WAYS: dict[str, Callable[[Delivery], None]] = {

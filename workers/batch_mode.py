@@ -1,11 +1,11 @@
 """The modes of handling a batch of messages, and the outcome of a batch.
 
-A batch is handled in one of four ways:
+A batch is handled in one of four modes:
 
 - *together*: one receive, one handler call after another, one commit, which receives the next batch in the same round
   trip. The first error rolls its batch back, and its message is recorded as failed.
 - *apart*: the batch is only locked at first and each handler runs in a savepoint. Failures are recorded and the queue's
-  policy is applied to their messages; the others are consumed, and all is committed. This way follows a batch that
+  policy is applied to their messages; the others are consumed, and all is committed. This mode follows a batch that
   failed together, for as long as batches go on failing. So innocent messages are neither blamed nor handled one by one.
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
 - *hardened*: one message a transaction, after another one that put the attempt on record. Only hardened queues use it.
@@ -23,7 +23,7 @@ APART_MAX = 60
 """Largest batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
 
 
-class Way(Enum):
+class BatchMode(Enum):
     """How the next batch is handled."""
 
     TOGETHER = "together"

@@ -18,7 +18,7 @@ from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.tracing.points import Unsettled, receiving
 from ..engine.tracing.switch import current
 from . import events
-from .batch_mode import APART_MAX, Blamed, Done, GivenBack, Way
+from .batch_mode import APART_MAX, BatchMode, Blamed, Done, GivenBack
 from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
 from .guard import HandlerConnection
 from .handover import Handover, handed_over
@@ -46,11 +46,11 @@ class Delivery(Receiver):
             with connection.transaction():
                 self._idle.asked(self._binding.queue, run(connection, ask))
         try:
-            if self._way is Way.APART:
+            if self._mode is BatchMode.APART:
                 return self._apart(connection)
             return self._together(connection)
         except AttemptNeeded:
-            self._way = Way.HARDENED
+            self._mode = BatchMode.HARDENED
             return self._together(connection)
         except ConsumerNotOpen:
             return self._together(connection) if self._is_seated() else Done()
@@ -59,7 +59,7 @@ class Delivery(Receiver):
 
     def _together(self, connection: HandlerConnection) -> Done:
         """Deliver batch after batch, until one is empty, one fails, or the time is up."""
-        way, done = self._way, Done()
+        mode, done = self._mode, Done()
         messages: list[Message] = []  # the last batch
         try:
             best_effort = self._handle_batches(connection, messages, done)
@@ -70,8 +70,8 @@ class Delivery(Receiver):
             if blamed.to_settle is None:
                 self._count([blamed], in_hand=False)
             self._settle(connection, blamed.to_settle or [])
-            if way is Way.TOGETHER and self._pace.batch > 1:
-                self._way = Way.APART
+            if mode is BatchMode.TOGETHER and self._pace.batch > 1:
+                self._mode = BatchMode.APART
             self._count_singly(1)
             return Done(done.handled, 1)
         except Exception as error:
@@ -80,7 +80,7 @@ class Delivery(Receiver):
             self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
                 # One message blocked by a lock must not block its batch on every retry.
-                self._way = Way.APART
+                self._mode = BatchMode.APART
             if not done.handled:
                 raise
             # Earlier batches were committed. If the error persists, the next pass meets it at once and raises it.
@@ -99,8 +99,8 @@ class Delivery(Receiver):
         Returns whether the last one is best-effort, and so is handled after its commit. Raises Blamed. Raises GivenBack
         if the worker stops, and for a batch that is best-effort in part: its messages are received singly.
         """
-        way, ends = self._way, time.monotonic() + BURST_SECONDS
-        kind = HardenedBurst if way is Way.HARDENED else Burst
+        mode, ends = self._mode, time.monotonic() + BURST_SECONDS
+        kind = HardenedBurst if mode is BatchMode.HARDENED else Burst
         plain = kind(connection, self._binding.queue, self._seat.number, self._listener)
         burst = TracedBurst(plain, connection, self._binding.queue) if self._calling.traced else plain
         with burst.transaction():
@@ -123,13 +123,13 @@ class Delivery(Receiver):
                     raise
                 now = time.monotonic()
                 self._pace.note(len(messages), now - asked)
-                if not messages or now > ends or self._way is not way or self._stopping():
+                if not messages or now > ends or self._mode is not mode or self._stopping():
                     return False
 
     def _receive_next(self, burst: Burst | TracedBurst, messages: list[Message], done: Done) -> None:
         """Commit the messages handled so far, if any, and receive the next in their place."""
         try:
-            received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
+            received = burst.receive(1 if self._mode is BatchMode.SINGLY else self._pace.batch, commit=bool(messages))
         finally:
             self._calling.attempt_id = burst.attempt_id
             if burst.committed:
@@ -188,7 +188,7 @@ class Delivery(Receiver):
                 raise
             return Done(0, len(blamed) + (self._commit_failed(messages, error) if handled else 0))
         if not blamed and again is None:
-            self._way = Way.TOGETHER
+            self._mode = BatchMode.TOGETHER
         return Done(len(handled), len(blamed), again)
 
     def _handle_each(

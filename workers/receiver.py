@@ -14,7 +14,7 @@ from ..engine.errors import ConsumerRefused
 from ..engine.sessions.seat import Seat
 from . import events
 from .app import Binding
-from .batch_mode import Blamed, Way
+from .batch_mode import BatchMode, Blamed
 from .calling import Calling
 from .figures import Tally
 from .guard import HandlerConnection
@@ -62,7 +62,7 @@ class Receiver:
         self._stopping = stopping
         self._pace = Pace(binding.batch)
         self._idle = idle
-        self._way = Way.TOGETHER
+        self._mode = BatchMode.TOGETHER
         self._singly_left = 0
         self._connection: HandlerConnection | None = None
         self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS, instance=None if home is None else home.name)
@@ -101,17 +101,17 @@ class Receiver:
         return messages
 
     def _singly(self, messages: int) -> None:
-        self._way, self._singly_left = Way.SINGLY, messages
+        self._mode, self._singly_left = BatchMode.SINGLY, messages
 
     def _count_singly(self, messages: int) -> None:
-        if self._way is Way.SINGLY:
+        if self._mode is BatchMode.SINGLY:
             self._singly_left -= max(messages, 1)
             if self._singly_left <= 0:
-                self._way = Way.TOGETHER
+                self._mode = BatchMode.TOGETHER
 
     def _cancel(self, connection: HandlerConnection, attempt_id: UUID | None) -> None:
         """Take back the attempt at a blameless message of a hardened queue. It counts if the connection is lost."""
-        if self._way is Way.HARDENED and attempt_id is not None and not connection.closed:
+        if self._mode is BatchMode.HARDENED and attempt_id is not None and not connection.closed:
             with connection.transaction():
                 run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
 
