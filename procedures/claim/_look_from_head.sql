@@ -3,9 +3,9 @@
 --
 -- Role     internal
 --
--- It works as in the main lane (back and head of howdah._next_positions), whose sequence gives the positions. It looks behind
--- the head if a step is due or p_all is set, then from the head on. It draws no tickets: SKIP LOCKED tells receivers
--- apart.
+-- It works as in the main lane (back and head of howdah._next_positions), whose sequence gives the positions. It looks
+-- behind the head if a step is due or p_all is set, then from the head on. It draws no tickets: SKIP LOCKED tells
+-- receivers apart.
 create or replace function howdah._look_from_head(
     p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean
 ) returns tid[]
