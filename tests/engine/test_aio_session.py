@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
 
 import psycopg
 import pytest
-from support import Db, column, one
+from support import Db, column, one, until
 
 from howdah.engine import Connection, Consumer, Message, Reject, Session
 from howdah.engine.aio import AsyncConnection, AsyncConsumer, AsyncSession, connect_async
+from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import BadArgument, ConnectionLost, IllegalState, LockLost, NoSuchQueue
 
 Scenario = Callable[[AsyncConnection], Awaitable[None]]
@@ -26,13 +26,6 @@ def run(dsn: str) -> Callable[[Scenario], None]:
             await asyncio.wait_for(scenario(connection), 60)
 
     return lambda scenario: asyncio.run(connected(scenario))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < ends
-        await asyncio.sleep(0.01)
 
 
 def test_both_have_the_same_verbs() -> None:
@@ -218,17 +211,17 @@ def test_a_listener_goes_on_after_its_connection_was_lost(run: Callable[[Scenari
     run(scenario)
 
 
-def test_closing_ends_what_waits(run: Callable[[Scenario], None], orders: str) -> None:
+def test_closing_ends_what_waits(run: Callable[[Scenario], None], orders: str, rare: set[Idle]) -> None:
     async def scenario(connection: AsyncConnection) -> None:
         session = await connection.session()
         waiting = asyncio.create_task(session.receive(orders, wait=60))
-        await asyncio.sleep(0.1)
+        await until(lambda: rare)
         await session.close()
-        assert await asyncio.wait_for(waiting, 10) == []
+        assert await asyncio.wait_for(waiting, 10) == [], "by itself it would have looked again after half a minute"
         other = await connection.session()
         async with asyncio.TaskGroup() as tasks:
             found = tasks.create_task(other.receive(orders, wait=60))
-            await asyncio.sleep(0.1)
+            await until(lambda: rare)
             await connection.send(orders, "x")
         assert [m.body for m in found.result()] == ["x"]
 
@@ -274,10 +267,11 @@ def test_a_call_that_is_cancelled_leaves_no_transaction(run: Callable[[Scenario]
     async def scenario(connection: AsyncConnection) -> None:
         await connection.admin.create_queue("empty")
         async with await connection.session() as session:
+            backend = session.connection.info.backend_pid
             db.execute("begin")
             db.execute("lock table howdah.destinations")
             sending = asyncio.create_task(session.send(orders, "x"))
-            await asyncio.sleep(0.3)  # it waits for the lock
+            await until(lambda: one(db, "select cardinality(pg_blocking_pids(%s)) > 0", (backend,)))
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sending

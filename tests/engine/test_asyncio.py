@@ -9,10 +9,11 @@ from contextlib import suppress
 
 import psycopg
 import pytest
-from support import Db, column, one
+from support import Db, column, one, until
 
 from howdah.engine import Message
 from howdah.engine.aio import AsyncRequestor, AsyncSession, connect_async
+from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import (
     BadArgument,
     CannotConnect,
@@ -80,12 +81,14 @@ def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None
 
 
 @pytest.mark.slow
-def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(dsn: str, orders: str) -> None:
+def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(
+    dsn: str, orders: str, rare: set[Idle]
+) -> None:
     async def scenario() -> None:
         async with connect_async(dsn, max_size=2) as connection:
             async with connection.transaction() as session:
                 waiting = asyncio.create_task(session.receive(orders, wait=10))
-                await asyncio.sleep(0.1)
+                await until(lambda: rare)
                 sent = await connection.send(orders, "x")
                 assert [m.message_id for m in await waiting] == [sent]
 
@@ -94,7 +97,7 @@ def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(ds
                     await session.receive(orders, wait=60)
 
             task = asyncio.create_task(receive_for_ever())
-            await asyncio.sleep(0.1)
+            await until(lambda: rare)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

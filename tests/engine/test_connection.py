@@ -167,18 +167,20 @@ def test_a_port_that_says_nothing_is_given_up_after_the_configured_time(dsn: str
 @pytest.mark.own_database
 def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) -> None:
     connection = connect(dsn, max_size=4, timeout=3)
+    at_it: set[int] = set()
 
     def make() -> None:
         try:
             while True:
                 connection.session().close()
+                at_it.add(threading.get_ident())
         except IllegalState:
             pass
 
     threads = [threading.Thread(target=make) for _ in range(3)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)  # they are at it
+    wait_until(lambda: len(at_it) == len(threads))
     connection.close()
     for thread in threads:
         thread.join(20)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from support import Db, column, one, wait_until
+from support import Db, column, one, until, wait_until
 
 from howdah.engine import Connection, Message, Requestor, Session, connect
 from howdah.engine.aio import connect_async
@@ -216,7 +216,7 @@ def test_asyncio_ten_at_once_late_and_lost(dsn: str, connection: Connection, db:
                     with pytest.raises(NoSuchQueue):
                         await requestor.request("x", queue="none")
                 waiting = asyncio.create_task(requestor.request("x", TIMEOUT))
-                await asyncio.sleep(0.1)
+                await until(lambda: column(db, "select body from howdah.browse(%s)", (orders,)) == ["x"])
             with pytest.raises(IllegalState):
                 await waiting
             with pytest.raises(IllegalState):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
-from support import Connect, Db, one, wait_until, wait_until_blocked
+from support import Connect, Db, one, stays, wait_until, wait_until_blocked
 
 from howdah.engine import Connection, Message, connect
 from howdah.engine.database.waiting import Idle
@@ -60,8 +59,8 @@ def test_close_waits_for_a_statement_under_way_and_commits_nothing(
     wait_until_blocked(db, session.connection)
     closing = threading.Thread(target=session.close)
     closing.start()
-    time.sleep(0.1)
-    assert closing.is_alive()
+    wait_until(lambda: session.closed)
+    stays(closing.is_alive, 0.1)
     blocker.execute("rollback")
     for thread in (sending, closing):
         thread.join(20)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from service_pools_support import BACKENDS, LISTENING, alter
-from support import Db, one
+from support import Db, one, until
+from waking_receivers_support import AWAITED
 
 from howdah.engine import Message, aio, connect
 from howdah.engine.aio.session import AsyncSession
@@ -23,14 +22,6 @@ def orders(dsn: str) -> str:
     with connect(dsn) as connection:
         connection.admin.create_queue("orders")
     return "orders"
-
-
-async def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait for a condition without stopping the loop."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        await asyncio.sleep(0.01)
 
 
 def idle(connection: aio.AsyncConnection) -> bool:
@@ -152,7 +143,7 @@ def test_a_shared_handler_that_fails_is_recorded_and_its_message_comes_again(dsn
 
 
 @pytest.mark.slow
-def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, orders: str) -> None:
+def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, orders: str, db: Db) -> None:
     got: list[str] = []
     with connect(dsn) as connection:
         connection.admin.create_topic("prices")
@@ -166,7 +157,7 @@ def test_delayed_messages_and_those_of_a_topic_reach_shared_consumers(dsn: str, 
 
             consumers.add(orders, handle)
             consumers.add(name, handle)
-            await asyncio.sleep(0.3)  # both wait by then
+            await until(lambda: all(one(db, AWAITED, (queue,)) for queue in (orders, name)))
             await connection.send(orders, "late", delay=0.5)
             await connection.send("prices", "up")
             await until(lambda: sorted(got) == ["late", "up"])

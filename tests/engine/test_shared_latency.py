@@ -7,9 +7,12 @@ import time
 
 import psycopg
 import pytest
+from support import until
 
 from howdah.engine import Message, aio, connect
 from howdah.engine.aio.session import AsyncSession
+from howdah.engine.aio.shared import AsyncSharedConsumers
+from howdah.engine.database.waiting import PAUSE_MAX
 
 
 @pytest.fixture
@@ -18,6 +21,15 @@ def orders(dsn: str) -> str:
     with connect(dsn) as connection:
         connection.admin.create_queue("orders")
     return "orders"
+
+
+def look_rarely(consumers: AsyncSharedConsumers) -> bool:
+    """Whether for each queue somebody listens, has asked to be woken, and looks at the longest pauses of one queue."""
+    return all(
+        monitor._hearing.ready()
+        and all(line.asked is not None and line.pause >= PAUSE_MAX for line in monitor._lines.values())
+        for monitor in consumers._monitors
+    )
 
 
 def latencies(dsn: str, queues: list[str], consumers_each: int, rounds: int) -> list[float]:
@@ -38,14 +50,14 @@ def latencies(dsn: str, queues: list[str], consumers_each: int, rounds: int) -> 
             for queue in queues:
                 for _ in range(consumers_each):
                     consumers.add(queue, handle)
-            await asyncio.sleep(2)  # all wait by then, and look rarely
+            await until(lambda: look_rarely(consumers))
             for number in range(rounds):
                 at = asyncio.get_running_loop().create_future()
                 sent = time.monotonic()
                 await sender.execute("select howdah.send(%s, 'x'::text)", (queues[number % len(queues)],))
                 async with asyncio.timeout(30):
                     found.append(await at - sent)
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.05)  # faster than 250 a second, messages come without a notification
 
     asyncio.run(main())
     return sorted(found)

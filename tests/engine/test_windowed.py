@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -26,6 +25,7 @@ from howdah.engine.sending.windowed import Sent
 
 TIMEOUT = 20
 STORED = "select count(*) from howdah.msgs"
+WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
 
 
 @pytest.fixture
@@ -51,9 +51,8 @@ def test_a_non_persistent_send_returns_while_the_tables_are_locked_and_a_persist
             sending = threads.submit(lambda: [producer.send("x", delivery_mode="non-persistent") for _ in range(10)])
             futures = sending.result(TIMEOUT)
             persistent = threads.submit(producer.send, "x")
-            time.sleep(0.1)
-            assert not any(future.done() for future in futures)
-            assert not persistent.done()
+            wait_until(lambda: producer.unconfirmed_bytes == 11 and len(column(db, WAITING)) == 1)
+            stays(lambda: not persistent.done() and not any(future.done() for future in futures), 0.1)
         finally:
             blocked.execute("rollback")
         numbers = [future.result(TIMEOUT) for future in futures]
@@ -193,9 +192,8 @@ def test_a_killed_connection_is_told_to_all_whose_commit_is_not_known_and_the_ne
 ) -> None:
     with connection.windowed_producer(orders, asynchronous=True) as producer:
         lost = producer.send("x")
-        waiting = "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-        wait_until(lambda: len(column(db, waiting)) == 1)
-        one(db, "select pg_terminate_backend(%s)", column(db, waiting))
+        wait_until(lambda: len(column(db, WAITING)) == 1)
+        one(db, "select pg_terminate_backend(%s)", column(db, WAITING))
         assert isinstance(lost.exception(TIMEOUT), ConnectionLost)
         blocked.execute("rollback")
         with suppress(HowdahError):  # the pool's idle connections may be dead, too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -103,6 +104,14 @@ def wait_until(condition: Callable[[], object], timeout: float = 60) -> None:
     while not condition():
         assert time.monotonic() < deadline, "what was waited for did not happen"
         time.sleep(0.005)
+
+
+async def until(condition: Callable[[], object], timeout: float = 60) -> None:
+    """As wait_until, without stopping the event loop."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for did not happen"
+        await asyncio.sleep(0.005)
 
 
 def stays(condition: Callable[[], object], seconds: float) -> None:
