@@ -154,7 +154,7 @@ def test_a_browser_has_the_pages_and_the_patience_that_the_factory_says(
         assert [message.body for message in session.browser(orders)] == ["0", "1", "2", "3", "4"]
         asked: list[int] = []
         browse = session.browse
-        session.browse = lambda queue, number, **which: asked.append(number) or browse(queue, number, **which)  # type: ignore
+        session.browse = lambda queue, number, **which: asked.append(number) or browse(queue, number, **which)  # type: ignore[func-returns-value, method-assign]
         assert len(list(session.browser(orders))) == 5
         assert asked == [2, 2, 2, 2]
         db.execute("begin; lock table howdah.msgs in access exclusive mode")

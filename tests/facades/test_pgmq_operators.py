@@ -12,9 +12,6 @@ from howdah.migrations import add_facade
 
 pytestmark = pytest.mark.own_database
 
-FREE = 2
-"""The position of the message that nobody has read. 1 is hidden for 30 s."""
-
 
 @pytest.fixture
 def ids(dsn: str, db: Db, clock: Clock) -> list[int]:

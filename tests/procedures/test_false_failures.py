@@ -11,7 +11,6 @@ from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, 
 
 RECORD = "select outcome from howdah.record_failure('q', %s)"
 RECORD_KEY = "select outcome from howdah.record_failure('q', %s, failure_key => %s)"
-RECORD_ALL = "select outcome from howdah.record_failures('q', %s)"
 
 
 def rejected(message: int, **more: object) -> Jsonb:
