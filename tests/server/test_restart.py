@@ -157,7 +157,7 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
                 while other.pgconn.get_result():
                     pass
                 other.pgconn.send_query(b"select pg_logical_emit_message(true, '', '')")
-            return one(db, waiting, (other.info.backend_pid,)) == 1
+            return bool(one(db, waiting, (other.info.backend_pid,)))
 
         wait_until(a_commit_waits)  # once the checkpointer, too, has read the setting
         sender = psycopg.connect(private_server.start().dsn, autocommit=True)
