@@ -32,6 +32,9 @@
 -- because PostgreSQL prepares each of them anew in every transaction; what a queue is like, howdah._derive keeps ready.
 -- The settings make the statements walk the key: sessions keep plans that they made while the queue was short. Why it
 -- misses nothing stands in docs/decisions/0006, too.
+--
+-- v_queue.usual is how many messages a usual call wants. It is 0 for a call that holds, selects or has a consumer, and
+-- for topics. It is NULL for rare kinds, and for what howdah._receive_otherwise refuses.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null
