@@ -8,7 +8,7 @@
 -- Role     internal
 --
 -- p_walk says how to walk through a queue from which a receive cannot simply take in order; its groups are NULL for
--- other queues. p_way, p_held: as in howdah._next_positions; other places know one way, only. A look for parked
+-- other queues. p_way, p_held: as in howdah._next_positions; other places have one way, named only. A look for parked
 -- messages also moves messages there whose leases ran out, in the caller's transaction: at most 1,000 more than are
 -- wanted. The next look, or maintenance, continues.
 create or replace function howdah._find_in_lane(
