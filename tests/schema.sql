@@ -30657,8 +30657,8 @@ begin
         v_queue.plain := v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) and not v_queue.grouped
             and howdah._is_plain(v_queue.id);
     end if;
-    if v_queue.plain and v_queue.usual > 0 and v_queue.usual <= greatest(v_queue.ahead, 1) then
-        -- What came back lies before what was not yet taken. Most often it was taken last.
+    if v_queue.plain and v_queue.usual = 1 then
+        -- As howdah._draw_next, whose call would cost 7 us. Most often what came back was taken last.
         if v_queue.ahead > 0 and not v_queue.due then
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
@@ -30669,21 +30669,11 @@ begin
             v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
                 v_queue.ahead > 0, v_queue.search, v_queue.hint);
         end if;
-        if v_clear and v_queue.ahead > 0 and v_queue.usual = 1 then
+        if v_clear and v_queue.ahead > 0 then
             delete from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
               and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
             returning m.* into v_message;
-        elsif v_clear and v_queue.usual > 1 then
-            if pg_sequence_last_value(v_queue.failing) is null then
-                return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
-                    array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                    false, v_queue.journaled);
-                get diagnostics v_taken = row_count;
-                if v_taken = max_messages then
-                    return;
-                end if;
-            end if;
         elsif v_clear then
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
@@ -30692,6 +30682,17 @@ begin
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
                 returning m.* into v_message;
+            end if;
+        end if;
+    elsif v_queue.plain and v_queue.usual > 1 and v_queue.usual <= v_queue.ahead then
+        if pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                howdah._draw_next(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes,
+                    max_messages),
+                howdah.now(), false, v_queue.journaled);
+            get diagnostics v_taken = row_count;
+            if v_taken = max_messages then
+                return;
             end if;
         end if;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
