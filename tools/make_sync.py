@@ -45,6 +45,8 @@ PAIRS = {
     "aio/admin/search.py": "admin/search.py",
     "aio/admin/services.py": "admin/services.py",
     "aio/admin/topics.py": "admin/topics.py",
+    "aio/admin/transactions.py": "admin/transactions.py",
+    "aio/admin/users.py": "admin/users.py",
 }
 #: What stands for what, besides the modules above and names that only lose their Async.
 MODULES = {"aio/tasks.py": "database/threads.py", "aio/admin/__init__.py": "admin/__init__.py"}

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/transactions.py: change that, and run make sync.
 """Prepared (two-phase) transactions of Howdah, and how an administrator ends them."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any, cast
 
 import psycopg
 
-from ..calls import Call, Rows, table
+from ..calls import AnyCursor, Call, Rows, table
 from ..calls.columns import TRANSACTION_COLUMNS
 from ..calls.verbs import Verbs
 from ..errors import BadArgument
@@ -39,7 +40,7 @@ class Transactions(Verbs):
         if not statements:
             raise BadArgument(f"there is no prepared transaction {gid!r}", "See list().")
 
-        def end(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+        def end(cursor: AnyCursor) -> None:
             cast("psycopg.Cursor[Any]", cursor).execute(statements[0])
 
         # The statement returns no rows, which a call must.

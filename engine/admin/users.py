@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/users.py: change that, and run make sync.
 """Users and groups: roles of PostgreSQL, made by whoever may create roles."""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from ..calls import Call, Rows
+from ..calls import AnyCursor, Call, Rows
 from ..calls.verbs import Verbs
 from ..errors import BadArgument
 
@@ -62,7 +63,7 @@ class Users(Verbs):
     ) -> None:
         """Run a statement about a role, and record it if the caller is an administrator of Howdah."""
 
-        def execute(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+        def execute(cursor: AnyCursor) -> None:
             ours = cast("psycopg.Cursor[Any]", cursor)
             whole = statement
             if password is not None:
@@ -90,13 +91,13 @@ def _may_record(cursor: psycopg.Cursor[Any]) -> bool:
         " false) from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
         " where n.nspname = 'howdah' and p.proname = 'record_user'"
     )
-    (may,) = cursor.fetchall()[0]
+    (may,) = (cursor.fetchall())[0]
     return bool(may)
 
 
 def _state(cursor: psycopg.Cursor[Any], name: str) -> Jsonb | None:
     cursor.execute("select howdah.user_state(%s)", (name,))
-    (state,) = cursor.fetchall()[0]
+    (state,) = (cursor.fetchall())[0]
     return None if state is None else Jsonb(state)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, Unpack
@@ -33,18 +31,19 @@ from ..errors import IllegalState, lost_translated
 from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
-from ..jms.session import AckSession
 from ..tracing.points import sending
 from .admin import AsyncAdmin
 from .admin.administration import AsyncAdministration
+from .admin.transactions import AsyncTransactions
+from .admin.users import AsyncUsers
 from .jms import AsyncAckSession
 from .leases import AsyncLeases
 from .loans import AsyncLoans, AsyncPgConnection
+from .opening import opened_on_thread
 from .session import AsyncSession
 from .shared import AsyncSharedConsumers
 
 T = TypeVar("T")
-C = TypeVar("C", Connection, AckSession)
 
 
 class AsyncConnection(AsyncAdministration):
@@ -225,6 +224,20 @@ class AsyncConnection(AsyncAdministration):
         """Receive without an open transaction: lease, ack, nack, release, extend."""
         return AsyncLeases(self.call, self.levels)
 
+    @property
+    def transactions(self) -> AsyncTransactions:
+        """Prepared transactions: list, commit, rollback."""
+        return AsyncTransactions(self._call_in_autocommit)
+
+    @property
+    def users(self) -> AsyncUsers:
+        """Users and groups: roles of PostgreSQL. Each call is a transaction of its own."""
+        return AsyncUsers(self.call)
+
+    async def _call_in_autocommit(self, call: Call[T]) -> T:
+        async with self.lent() as (_, session):
+            return await session.call(call)
+
     def shared_consumers(self, *, monitor_limit: int | None = None) -> AsyncSharedConsumers:
         """Return consumers that share the pool: thousands over a few database connections.
 
@@ -251,11 +264,11 @@ class AsyncConnection(AsyncAdministration):
                     "Connect by DSN.",
                 )
             if self._thread_connection is None:
-                self._thread_connection = await _in_thread(self._threaded)
+                self._thread_connection = await opened_on_thread(self._threaded)
                 if not self._started:
                     self._thread_connection.stop()
         owner = self._thread_connection
-        return AsyncAckSession(await _in_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
+        return AsyncAckSession(await opened_on_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
 
     async def close(self) -> None:
         """Close every session and the connection's own pool, which is closed even if closing a session fails."""
@@ -277,19 +290,3 @@ class AsyncConnection(AsyncAdministration):
             finally:
                 if self._claim is not None:
                     await asyncio.to_thread(self._claim.release)
-
-
-async def _in_thread(make: Callable[[], C]) -> C:
-    """Open something on a thread. If it is cancelled, it closes what the thread opens: nobody else knows of that."""
-    # A future, not a task: a caller that cancels all tasks must not cancel it.
-    opening = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, make)
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        opening.add_done_callback(_close_unseen)
-        raise
-
-
-def _close_unseen(opening: asyncio.Future[C]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        threading.Thread(target=opening.result().close, name="howdah-aio-closing", daemon=True).start()

@@ -4,7 +4,7 @@ A ``Call`` does nothing by itself. ``..database.runner`` executes it on any conn
 is written twice.
 """
 
-from .call import Call, Row, Rows, Seconds, T, interval, messages_of, scalar, table
+from .call import AnyCursor, Call, Row, Rows, Seconds, T, interval, messages_of, scalar, table
 from .failures import Incident, handled_as, record_failures, settle_failures
 from .receiving import (
     Asked,
@@ -22,6 +22,7 @@ from .receiving import (
 from .sending import send, send_count, send_many
 
 __all__ = [
+    "AnyCursor",
     "Asked",
     "Attempt",
     "Call",

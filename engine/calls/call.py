@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -18,6 +18,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 Row = tuple[Any, ...]
 Rows = list[dict[str, Any]]
+AnyCursor = psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]
 Seconds = float | timedelta
 
 
@@ -28,8 +29,9 @@ class Call(Generic[T]):
     sql: str
     arguments: tuple[Any, ...]
     decode: Callable[[list[Any]], T]
-    #: Tells the cursor how to send the arguments and fetch the rows, if psycopg's own way does not do.
-    setup: Callable[[psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]], None] | None = None
+    #: Tells the cursor how to send the arguments and fetch the rows, if psycopg's own way does not do. It may also run
+    #: statements that return nothing; for an asynchronous cursor it then returns what is to be awaited.
+    setup: Callable[[AnyCursor], Awaitable[None] | None] | None = None
 
     def then(self, function: Callable[[T], U]) -> Call[U]:
         """Return the same call, with ``function`` applied to its result."""

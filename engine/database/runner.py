@@ -161,8 +161,8 @@ async def _execute_async(connection: psycopg.AsyncConnection[Any], call: Call[T]
         kind = psycopg.AsyncCursor
     with translated():
         async with kind(connection, row_factory=psycopg.rows.tuple_row) as cursor:
-            if call.setup is not None:
-                call.setup(cursor)
+            if call.setup is not None and (prepared := call.setup(cursor)) is not None:
+                await prepared
             if _needs_begin(connection):
                 async with connection.pipeline(), connection.transaction():
                     await cursor.execute(call.sql, call.arguments)

@@ -34,11 +34,9 @@ def test_both_have_the_same_verbs() -> None:
 
     assert verbs(AsyncSession) == verbs(Session)
     assert verbs(AsyncConsumer) == verbs(Consumer)
-    # What only a synchronous connection has: threads that send, the end of prepared transactions, and users.
+    # What only a synchronous connection has: threads that send.
     assert verbs(Connection) - verbs(AsyncConnection) - {"pool", "run", "naming"} == {
         "send_async",
-        "transactions",
-        "users",
         "windowed_producer",
     }
 
