@@ -20,6 +20,7 @@ language plpgsql volatile
 as $$
 declare
     v_begun constant timestamptz := clock_timestamp();
+    v_wrote constant boolean := pg_current_xact_id_if_assigned() is not null;  -- asked before setval assigns an id
     v_held_snapshot constant boolean := current_setting('transaction_isolation') in ('repeatable read', 'serializable');
     v_room bigint := coalesce(pg_sequence_last_value(p_room), 0);
     v_bits constant integer := case when p_byte_limit is null then 62
@@ -81,7 +82,7 @@ begin
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
         v_bytes_left := ceil(p_byte_limit * v_next / 100.0) - (v_shares > 1)::integer - v_bytes - p_bytes - v_bytes_out;
-        v_taken := howdah._own_deletions();
+        v_taken := case when v_wrote then howdah._own_deletions() else 0 end;
         if v_taken > 0 then
             v_left := v_left - v_taken;
             v_bytes_left := case when p_byte_limit is not null then 0 end;

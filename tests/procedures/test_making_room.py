@@ -56,6 +56,17 @@ def test_what_makes_room_is_discarded_where_dead_messages_are_not_kept(
     assert db.execute("select event, reason from howdah.audit_journal").fetchall() == [("discarded", "OLDEST")]
 
 
+def test_a_full_queue_that_removes_the_oldest_is_not_counted_for_each_message(db: Db, create: Create) -> None:
+    create(message_limit=1024, limit_behaviour="remove_oldest", exception_mode="none")
+    one(db, "select count(howdah.send_batch('q', array_fill('x'::text, array[1024])))")
+    counts = "select (pg_sequence_last_value(d.room) >> 12) & 255 from howdah.destinations d where d.name = 'q'"
+    before = one(db, counts)
+    for _ in range(36):
+        one(db, SEND, ("y",))
+    assert depth(db) == 1024
+    assert (one(db, counts) - before) % 256 == 3 * 36 / 9, "nine are removed at once, which takes three counts"
+
+
 def test_a_message_that_had_expired_ends_as_expired_when_it_makes_room(db: Db, create: Create, clock: Clock) -> None:
     create(message_limit=1, limit_behaviour="remove_oldest")
     one(db, "select howdah.send('q', 'a', time_to_live => '1 second')")
