@@ -14501,7 +14501,8 @@ COMMENT ON FUNCTION howdah._own_cursor(p_ack_id integer) IS 'where a cursor stan
 CREATE FUNCTION howdah._own_deletions() RETURNS bigint
     LANGUAGE sql
     AS $$
-    select case when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
+    select case when current_setting('track_counts')::boolean
+        then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)

@@ -7,7 +7,8 @@
 create or replace function howdah._own_deletions() returns bigint
 language sql volatile
 as $$
-    select case when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
+    select case when current_setting('track_counts')::boolean
+        then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)
