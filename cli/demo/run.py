@@ -81,7 +81,7 @@ class Sender(threading.Thread):
 
 
 class Subscriber(threading.Thread):
-    """Reads one subscription in batches of a thousand and records each batch in the transaction that receives it."""
+    """Reads one subscription in batches and records each in the transaction that receives it."""
 
     def __init__(self, dsn: str, name: str) -> None:
         super().__init__(name=f"subscriber {name}", daemon=True)
