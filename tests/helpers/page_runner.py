@@ -7,7 +7,7 @@
 - A block with a title (```python title="shop.py") is written to that file, in the page's folder.
 - ```python without a title is a program. After `<!-- python: one session -->` all such blocks are one program, whose
   later blocks know the names of the earlier ones. They may await.
-- ```bash cannot run here, and nor does a block in another language.
+- ```bash is not run here, and nor is a block in another language. `test_shell_blocks.py` says why, or runs it.
 
 `…` stands for anything in an output; alone on a line, for any lines. The width of columns does not count. An output
 that the page does not show is not compared, but nothing may fail that the page does not show failing.
