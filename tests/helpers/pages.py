@@ -10,6 +10,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+WRITTEN = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
+"""The pages that readers read."""
+
 _LINKS = [link for link in (ROOT / "src/howdah").iterdir() if link.is_symlink()]
 
 FOLDERS = (*sorted(link.name for link in _LINKS if link.is_dir()), "tools")

@@ -15,13 +15,11 @@ from typing import Any
 import psycopg
 import pytest
 import typer.main
-from pages import ROOT, parts
+from pages import WRITTEN, parts
 from poolers import PGBOUNCER, pooler
 from support import one
 
 from howdah.cli.main import app
-
-PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 
 
 def titled(page: str, ending: str) -> dict[str, str]:
@@ -40,7 +38,7 @@ SHELL = {"|", "||", "&&", ";", "&", "<", ">", ">>", "2>"}
 
 LINES = [
     (page, words)
-    for page in PAGES
+    for page in WRITTEN
     for part in parts(page)
     if part.language in ("bash", "sh", "ini", "dockerfile", "yaml")
     for words in shown(part.text)
