@@ -16,7 +16,6 @@ from ..engine import Message, calls, is_innocent
 from ..engine.database.runner import run
 from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.tracing.points import Unsettled, receiving
-from ..engine.tracing.switch import current
 from . import events
 from .batch_mode import APART_MAX, BatchMode, Blamed, Done, GivenBack
 from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
@@ -40,7 +39,7 @@ class Delivery(Receiver):
         connection.watch()
         self._connection = connection
         IN_HAND.set(self._calling.in_hand)
-        self._calling.traced = current() is not None
+        self._calling.begin()
         ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
         if self._idle is not None and ask is not None:
             with connection.transaction():
@@ -114,10 +113,10 @@ class Delivery(Receiver):
                         return True
                     self._singly(len(messages))
                     raise GivenBack
-                transaction = Transaction(connection, self._worker)
+                handle, transaction = self._handle, Transaction(connection, self._worker)
                 try:
                     for message in messages:
-                        self._handle(message, transaction)
+                        handle(message, transaction)
                 except Blamed as blamed:
                     blamed.to_settle = self._count_in_hand(connection, blamed)
                     raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -96,7 +97,10 @@ class EndpointDelivery(Delivery):
         self._endpoint = endpoint
         self._listener = endpoint.name
         self._handled_as = calls.handled_as(endpoint.name)
-        self._handle = self._call
+
+    @property
+    def _handle(self) -> Callable[[Message, Transaction], None]:
+        return self._call
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """As Delivery's. Raises HowdahError while there is no listener."""

@@ -33,7 +33,8 @@ class Tally:
     def call(self, seconds: float) -> None:
         """Count a handler's call and its seconds."""
         self.busy += seconds
-        self.calls[min(int(seconds * 1_000_000).bit_length(), BINS - 1)] += 1
+        place = int(seconds * 1_000_000).bit_length()
+        self.calls[place if place < BINS else -1] += 1
 
 
 class Figures:

@@ -10,6 +10,23 @@ from typing import NoReturn
 from . import events
 
 
+class Forks:
+    """Tells a process that was forked from the one that it copies."""
+
+    # os.getpid would be a call of the system for each message, a tenth of what calling a handler takes.
+    def __init__(self) -> None:
+        #: How often this process and those that it was forked from were forked.
+        self.count = 0
+
+    def add(self) -> None:
+        """Count a fork, in the new process."""
+        self.count += 1
+
+
+forks = Forks()
+os.register_at_fork(after_in_child=forks.add)
+
+
 def end_forked(worker: str, error: BaseException | None) -> NoReturn:
     """End this process like a program, except for what the copies of its parent's objects would do at their end.
 

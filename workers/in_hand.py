@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..engine import Message
+from ..engine.calls.message import place_of
 
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT, _DOOMED_AT = 0, 1, 2, 3
@@ -102,14 +103,15 @@ class Hands:
         """Note that the session begins to handle a message. key: that of its recorded attempt, if any."""
         memory, at = self._memory, _HEADER + slot * _SLOT.size
         memory[at] = 0
+        priority, stage, message_id, position = place_of(message)
         _MESSAGE.pack_into(
             memory,
             at + 1,
             queue_index,
-            message.priority,
-            message.stage,
-            message.message_id,
-            message.position,
+            priority,
+            stage,
+            message_id,
+            position,
             started,
             0.0,
             self._key,

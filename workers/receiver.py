@@ -71,8 +71,11 @@ class Receiver:
         self._calling = Calling(
             binding, queue_index, worker=worker, hands=hands, slot=slot, limits=limits, tally=self.tally
         )
-        #: Calls the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault.
-        self._handle: Callable[[Message, Transaction], None] = self._calling.call
+
+    @property
+    def _handle(self) -> Callable[[Message, Transaction], None]:
+        """What calls the handler. Raises Blamed if the message is to blame, else the innocent error itself."""
+        return self._calling.call
 
     def leave(self, connection: HandlerConnection) -> None:
         """Close what the ending session has opened for the queue."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -199,6 +200,14 @@ FIELDS = tuple(
     for name, value in vars(Message).items()
     if isinstance(value, property) and name not in ("data", "redelivery_count")
 )
+
+
+_PLACE: Callable[[Sequence[Any]], tuple[int, int, int, int]] = itemgetter(6, 17, 0, 16)
+
+
+def place_of(message: Message) -> tuple[int, int, int, int]:
+    """Return the message's priority, stage, number and position, in less time than reading each takes."""
+    return _PLACE(message._row)
 
 
 def _long_number(digits: str) -> int | Decimal:
