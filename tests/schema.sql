@@ -5573,7 +5573,7 @@ begin
                     p.stage) > v_now then 2147483647
                 else count(*) filter (where not p.uncounted)::integer end
         from howdah.poison_details p
-        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
+        where p.message_id = any (p_message_ids) and p.destination_id + 0 = p_destination_id
           and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
         return;
@@ -5595,22 +5595,23 @@ begin
     from (
         select w.message_id, w.stage, p.rejected, p.uncounted, p.due_at
         from wanted w join howdah.poison_details p
-            on p.message_id = w.message_id and p.stage = w.stage and p.destination_id = p_destination_id
+            on p.message_id = w.message_id and p.stage = w.stage and p.destination_id + 0 = p_destination_id
         where w.conversation_id is null and w.message_group is null and (p.boot = v_since or v_since is null)
         union all
         select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage, p.uncounted,
             case when p.message_id = w.message_id and p.stage = w.stage then p.due_at end
         from wanted w cross join lateral (
             select c.* from howdah.poison_details c
-            where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
+            where c.conversation_id = w.conversation_id and c.destination_id + 0 = p_destination_id
             union all
             select g.* from howdah.poison_details g
-            where g.message_group = w.message_group and g.destination_id = p_destination_id
+            where g.message_group = w.message_group and g.destination_id + 0 = p_destination_id
         ) p
         where (p.boot = v_since or v_since is null)
           and (w.stage = 0 or p.incident_id > coalesce((
                    select max(o.incident_id) from howdah.poison_details o
-                   where o.message_id = w.message_id and o.destination_id = p_destination_id and o.stage < w.stage), 0)
+                   where o.message_id = w.message_id and o.destination_id + 0 = p_destination_id
+                     and o.stage < w.stage), 0)
                and not exists (select from howdah.quarantines q
                                where q.message_id = w.message_id and q.destination_id = p_destination_id
                                  and q.at >= p.recorded_at))
@@ -6877,8 +6878,6 @@ COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination
 
 CREATE FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS bigint[]
     LANGUAGE plpgsql
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
@@ -6893,20 +6892,16 @@ begin
     if p_destination.keep_bodies_ms is not null and p_event = 'consumed' then
         perform howdah._keep_held(p_destination, p_message_ids, p_priorities, p_positions);
     end if;
-    with wanted as (
-        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-        from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
-    ), ready as (
-        delete from howdah.msgs m using wanted w
-        where m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
+    with ready as (
+        delete from howdah.msgs m
+        where m.ctid = any (howdah._ready_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
         returning m.message_id, m.sent_at, m.body is null as apart
     ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using wanted w
-        where n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
+        delete from howdah.msgs_nonpersistent n
+        where n.ctid = any (howdah._nonpersistent_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
         returning n.message_id, n.sent_at
     ), parked as (
-        delete from howdah.parked p using wanted w
-        where p.destination_id = p_destination.id and p.message_id = w.message_id
+        delete from howdah.parked p where p.ctid = any (howdah._parked_rows(p_destination.id, p_message_ids))
         returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
     ), gone as (
         select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
@@ -6918,7 +6913,8 @@ begin
         array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
         min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
     into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
-    from wanted w left join gone g on g.message_id = w.message_id;
+    from (select distinct i.id as message_id from unnest(p_message_ids) i(id)) w
+    left join gone g on g.message_id = w.message_id;
     if v_missing is not null then
         v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
     end if;
@@ -7834,12 +7830,14 @@ $$;
 COMMENT ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) IS 'the number of failures at which a message of a queue reaches its limit.';
 
 CREATE FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select coalesce(max(f.failures), 0)
-    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
-        array[p_group]) f
-    where f.stage = p_stage
+begin
+    return (select coalesce(max(f.failures), 0)
+        from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
+            array[p_group]) f
+        where f.stage = p_stage);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) IS 'the number of failures that count against one message.';
@@ -7855,10 +7853,10 @@ begin
         -- its origin.
         when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
             select from howdah.poison_details p
-            where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
+            where p.message_id = p_message.message_id and p.destination_id + 0 = p_target.id and p.incident_id > (
                 select coalesce(max(o.incident_id), 0) from howdah.poison_details o
                 where o.message_id = p_message.message_id
-                  and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
+                  and o.destination_id + 0 = p_message.origin_id)) then format('it came from queue %s', p_name)
         when not howdah._has_room(p_target, 1, howdah._body_bytes(p_message.body,
             p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
@@ -7935,7 +7933,7 @@ begin
             end if;
         end if;
         select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = p_message_id;
+        where p.ctid = any (howdah._parked_rows(p_destination_id, array[p_message_id]));
         if found then
             select p.ctid into v_locked from howdah.parked p
             where p.ctid = v_row.tid and p.message_id = p_message_id
@@ -9863,9 +9861,10 @@ CREATE FUNCTION howdah._is_large(p_bytes integer) RETURNS boolean
 COMMENT ON FUNCTION howdah._is_large(p_bytes integer) IS 'whether a body of p_bytes bytes is stored apart from its message.';
 
 CREATE FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select exists (
+begin
+    return exists (
             select from howdah.parked p
             where p.destination_id = p_destination_id and p.message_id = p_message_id and p.lease_id is not null
               and p.due_at > howdah.now())
@@ -9877,7 +9876,8 @@ CREATE FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint)
             select from howdah.acks a join howdah.acked d on d.ack_id = a.id
             where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
               and d.seq = p_message_id / 1000000
-              and d.lease_id is not null and d.leased_until > howdah.now())
+              and d.lease_id is not null and d.leased_until > howdah.now());
+end
 $$;
 
 COMMENT ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) IS 'whether a message is under a lease that has not run out.';
@@ -10401,26 +10401,22 @@ COMMENT ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) IS 'sto
 
 CREATE FUNCTION howdah._keep_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     perform howdah._keep_stored(p_destination, h.messages, h.nonpersistent)
     from (
-        with wanted as (
-            select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-            from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
-        )
         select array_agg(f.message) as messages, f.nonpersistent
         from (
-            select m as message, false as nonpersistent from wanted w join howdah.msgs m
-                on m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq
-                    and m.message_id = w.message_id
+            select m as message, false as nonpersistent from howdah.msgs m
+            where m.ctid = any (howdah._ready_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
             union all
-            select howdah._as_ready(n), true from wanted w join howdah.msgs_nonpersistent n
-                on n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq
-                    and n.message_id = w.message_id
+            select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
+            where n.ctid = any (howdah._nonpersistent_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
             union all
-            select howdah._as_ready(p), p.boot is not null from wanted w join howdah.parked p
-                on p.destination_id = p_destination.id and p.message_id = w.message_id
+            select howdah._as_ready(p), p.boot is not null from howdah.parked p
+            where p.ctid = any (howdah._parked_rows(p_destination.id, p_message_ids))
         ) f
         group by f.nonpersistent
     ) h;
@@ -10986,6 +10982,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) IS 'lease those messages that are not usual.';
 
+CREATE FUNCTION howdah._lease_rows(p_destination_id integer, p_lease bigint) RETURNS tid[]
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        select p.ctid from howdah.parked p
+        where p.destination_id = p_destination_id and p.lease_id >= p_lease and p.lease_id <= p_lease
+        order by p.lease_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lease_rows(p_destination_id integer, p_lease bigint) IS 'where the parked messages of a lease lie, found along its index.';
+
 CREATE FUNCTION howdah._lease_until(p_duration interval) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
@@ -11303,6 +11316,8 @@ COMMENT ON FUNCTION howdah._link_chunk(p_source_id integer, p_last howdah.messag
 
 CREATE FUNCTION howdah._link_drop(p_link howdah.links) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $_$
 declare
     v_source howdah.destinations;
@@ -11323,8 +11338,11 @@ begin
                or (strpos(r.headers ->> 'JMS_Howdah_Route', p_link.target_engine_id::text) > 0) is not true);
         exit when cardinality(v_found) = 0;
         with gone as (
-            delete from howdah.msgs_nonpersistent n using unnest(v_found) m
-            where n.destination_id = v_source.id and n.rank = 9 - m.priority and n.seq = m."position"
+            delete from howdah.msgs_nonpersistent n
+            where n.ctid = any ((
+                select howdah._nonpersistent_rows(v_source.id, array_agg(m.message_id), array_agg(m.priority),
+                    array_agg(m."position"))
+                from unnest(v_found) m)::tid[])
             returning n.message_id
         )
         select array_agg(g.message_id) into v_ids from gone g;
@@ -13049,6 +13067,8 @@ CREATE FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ac
 declare
     v_segment record;
     v_rows integer;
+    -- A message that failed is near the cursor.
+    v_page integer := case when p_limit is null then 1000 else least(greatest(p_limit, 50), 1000) end;
     v_found integer := 0;
 begin
     for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
@@ -13058,7 +13078,7 @@ begin
                 correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent,
                 message_id, done, wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
-                    v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
+                    v_segment.from_seq, v_segment.to_xid, p_upto, v_page) p
             loop
                 v_rows := v_rows + 1;
                 v_segment.from_xid := xid;
@@ -13070,7 +13090,8 @@ begin
                     return;
                 end if;
             end loop;
-            exit when v_rows < 1000;
+            exit when v_rows < v_page;
+            v_page := least(v_page * 4, 1000);
         end loop;
     end loop;
 end
@@ -13823,8 +13844,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the non-persistent messages of a topic in reading order, from the table number 2.';
 
+CREATE FUNCTION howdah._nonpersistent_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) RETURNS tid[]
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        select k.ctid from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
+        cross join lateral (
+            select m.ctid from howdah.msgs_nonpersistent m
+            where m.destination_id = p_destination_id and m.rank = 9 - w.priority::bigint and m.seq = w.seq
+              and m.message_id = w.message_id
+            offset 0) k);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._nonpersistent_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) IS 'where ready non-persistent messages lie, found along the key.';
+
 CREATE FUNCTION howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_queue record;
@@ -13836,8 +13877,9 @@ begin
             from howdah._in_lease(v_queue.id, p_lease, p_message_ids) m
             union all
             select howdah._level_of(p.reliability, p.boot is not null) from howdah.parked p
-            where p.destination_id = v_queue.id and p.lease_id = p_lease
-              and (p_message_ids is null or p.message_id = any (p_message_ids))
+            where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
+                    else howdah._parked_rows(v_queue.id, p_message_ids) end)
+              and p.lease_id = p_lease
         ) h) else 4 end);
 end
 $$;
@@ -14676,35 +14718,51 @@ COMMENT ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_me
 
 CREATE FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) RETURNS TABLE(ctid tid, message howdah.parked)
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
+declare
+    v_rows tid[];
+    v_waited tid[];
 begin
-    if p_message_ids is null then
+    loop  -- a row that was waited for may lie elsewhere by now
+        v_rows := case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
+            else howdah._parked_rows(p_destination_id, p_message_ids) end;
+        exit when v_rows = v_waited;
         perform from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
-          and p.due_at > howdah.now()
+        where p.ctid = any (v_rows) and p.lease_id = p_lease and p.parked_reason = 'lease' and p.due_at > howdah.now()
         order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        order by p.message_id for update skip locked;
-    else
-        perform from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
-          and p.parked_reason = 'lease'
-          and p.due_at > howdah.now()
-        order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
-          and p.parked_reason = 'lease'
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        order by p.message_id for update skip locked;
-    end if;
+        v_waited := v_rows;
+    end loop;
+    return query
+    select p.ctid, p from howdah.parked p
+    where p.ctid = any (v_rows) and p.lease_id = p_lease and p.parked_reason = 'lease'
+      and (p.boot is null or p.boot = pg_postmaster_start_time())
+    order by p.message_id for update skip locked;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) IS 'the rows of a lease in parked, locked.';
+
+CREATE FUNCTION howdah._parked_rows(p_destination_id integer, p_ids bigint[]) RETURNS tid[]
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        select o.ctid from howdah.parked o
+        where o.destination_id = p_destination_id
+          and o.message_id >= (select min(i.id) from unnest(p_ids) i(id))
+          and o.message_id <= (select max(i.id) from unnest(p_ids) i(id))
+          and o.message_id = any (p_ids)
+        order by o.message_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._parked_rows(p_destination_id integer, p_ids bigint[]) IS 'where parked messages lie, found along the key.';
 
 CREATE FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -14725,7 +14783,7 @@ begin
         group by p.message_id, p.stage
     loop
         continue when exists (select from howdah.parked w
-            where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
+            where w.ctid = any (howdah._parked_rows(p_queue.id, array[v_incident.message_id])))
             or (howdah._waits_until(p_queue.id, v_incident.message_id, v_incident.stage) > p_now) is not true;
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then
@@ -16335,6 +16393,24 @@ $$;
 
 COMMENT ON FUNCTION howdah._reads_wildcard(p_destination howdah.destinations) IS 'whether a destination is a subscription by wildcard. A caller may have a right to some of its topics alone.';
 
+CREATE FUNCTION howdah._ready_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) RETURNS tid[]
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+begin
+    return array(
+        select k.ctid from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
+        cross join lateral (
+            select m.ctid from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = 9 - w.priority::bigint and m.seq = w.seq
+              and m.message_id = w.message_id
+            offset 0) k);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._ready_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) IS 'where ready persistent messages lie, found along the key.';
+
 CREATE FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -17211,6 +17287,7 @@ declare
     v_conversation uuid;
     v_group text;
     v_weight integer;
+    v_verdict text;
     v_due_at timestamptz;
     v_leased boolean;
     v_uncounted boolean;
@@ -17234,7 +17311,9 @@ begin
 
     select * into v_found
     from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
-    v_leased := not p_proved and v_found.free is not true and howdah._is_leased(p_destination.id, v_failure.message_id);
+    v_leased := not p_proved and v_found.free is not true
+        and (v_found.place in ('msgs', 'msgs_nonpersistent')) is not true
+        and howdah._is_leased(p_destination.id, v_failure.message_id);
     v_uncounted := v_leased;
     if p_destination.backout_count = 'hardened' and not p_proved and not exists (
         select from howdah.attempts a
@@ -17264,14 +17343,14 @@ begin
     into attempt, v_weight
     from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
         v_failure.failure_key) s
-    cross join (select case when exists (
+    cross join (select case when p_destination.backout_count = 'hardened' and exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     -- It is on record before the message is released. Whoever finds the message first makes it wait, as it would
     -- dispose of one at its limit.
-    if v_found.place is not null and not v_uncounted
-       and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+    v_verdict := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
+    if v_found.place is not null and not v_uncounted and v_verdict = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
@@ -17279,7 +17358,7 @@ begin
     elsif v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
-        outcome := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
+        outcome := v_verdict;
     elsif not v_found.free then
         outcome := 'held';
     else
@@ -17845,6 +17924,8 @@ COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun b
 
 CREATE FUNCTION howdah._remove(p_message howdah.msgs, p_place text) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     if p_place = 'msgs' then
@@ -17857,7 +17938,7 @@ begin
         perform howdah._set_aside(p_message.destination_id, p_message.message_id);
     else
         delete from howdah.parked p
-        where p.destination_id = p_message.destination_id and p.message_id = p_message.message_id;
+        where p.ctid = any (howdah._parked_rows(p_message.destination_id, array[p_message.message_id]));
     end if;
 end
 $$;
@@ -21041,24 +21122,42 @@ $$;
 COMMENT ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) IS 'howdah._stamped for many messages.';
 
 CREATE FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) RETURNS TABLE(failures integer, weight integer, delay_ms bigint, due_at timestamp with time zone)
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select greatest(c.failures - d.later, 0), case when i.rejected then 2147483647
-        else greatest(c.failures - i.uncounted - d.others, 0) end, i.delay_ms, i.due_at
-    from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group) as failures) c
-    cross join lateral (
-        select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted),
-            c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms,
-            (array_agg(p.due_at order by p.incident_id desc))[1] as due_at
-        from howdah.poison_details p
-        where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
-    cross join lateral (
-        select count(*)::integer as others, count(*)
-        filter (where k.begun_at is null or (a.begun_at, a.attempt_id) > (k.begun_at, p_failure_key))::integer as later
-        from howdah._in_doubt(p_destination_id, 10) a
+declare
+    v_count record;
+    v_own record;
+    v_doubt record;
+begin
+    select d.backout_count = 'hardened' as hardened, d.count_by = 'message' and d.backout_count = 'recorded' as plain
+    into v_count from howdah.destinations d where d.id = p_destination_id;
+    select count(*)::integer as failures, bool_or(p.rejected) as rejected,
+        (count(*) filter (where p.uncounted))::integer as uncounted,
+        (array_agg(p.delay_ms order by p.incident_id + 0 desc))[1] as delay_ms,
+        (array_agg(p.due_at order by p.incident_id + 0 desc))[1] as due_at
+    into v_own from howdah.poison_details p
+    where p.message_id = p_message_id and p.stage = p_stage and p.destination_id + 0 = p_destination_id;
+    delay_ms := v_own.delay_ms;
+    due_at := v_own.due_at;
+    failures := v_own.failures;
+    if not v_count.plain then
+        failures := howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group);
+    end if;
+    weight := failures - least(v_own.uncounted, failures);
+    if v_count.hardened then
+        select count(*)::integer as others, (count(*) filter (
+            where k.begun_at is null or (a.begun_at, a.attempt_id) > (k.begun_at, p_failure_key)))::integer as later
+        into v_doubt from howdah._in_doubt(p_destination_id, 10) a
         left join howdah.attempts k on k.attempt_id = p_failure_key and k.message_id = p_message_id
-        where a.message_id = p_message_id and a.stage = p_stage and a.attempt_id is distinct from p_failure_key
-          and (select d.backout_count = 'hardened' from howdah.destinations d where d.id = p_destination_id)) d
+        where a.message_id = p_message_id and a.stage = p_stage and a.attempt_id is distinct from p_failure_key;
+        failures := greatest(failures - v_doubt.later, 0);
+        weight := greatest(weight - v_doubt.others, 0);
+    end if;
+    if v_own.rejected then
+        weight := 2147483647;
+    end if;
+    return next;
+end
 $$;
 
 COMMENT ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) IS 'the totals of the incidents recorded for a message.';
@@ -21667,11 +21766,14 @@ COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint
 
 CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone, p_permitted boolean DEFAULT false) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_now timestamptz := howdah.now();
     v_found record;
     v_failed record;
+    v_parked tid[];
 begin
     if p_due_at > v_now then
         return;
@@ -21681,15 +21783,13 @@ begin
     end if;
     select f.* into v_found
     from howdah._find(p_queue.id, p_message.message_id, 9 - p_message.rank, p_message.seq) f;
+    v_parked := howdah._parked_rows(p_queue.id, array[p_message.message_id]);
     if v_found.free is not true or (v_found.message).stage <> p_message.stage
-       or exists (select from howdah.parked w where w.destination_id = p_queue.id
-           and w.message_id = p_message.message_id
-                  and w.due_at > v_now) then
+       or exists (select from howdah.parked w where w.ctid = any (v_parked) and w.due_at > v_now) then
         return;
     end if;
     perform howdah._blame_leases(p_queue.id, array[p]) from howdah.parked p
-    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id
-      and p.lease_id is not null;
+    where v_found.place = 'parked' and p.ctid = any (v_parked) and p.lease_id is not null;
     perform howdah._remove(v_found.message, v_found.place);
     select coalesce(max(c.failures), 0) as failures, coalesce(max(c.weight), 0) as weight into v_failed
     from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage],
@@ -21714,25 +21814,29 @@ COMMENT ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message ho
 
 CREATE FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
+    v_ids bigint[];
+    v_priorities integer[];
+    v_positions bigint[];
     v_taken bigint;
 begin
+    select array_agg(u.message_id), array_agg(u.priority), array_agg(u."position")
+    into v_ids, v_priorities, v_positions from unnest(p_held) u;
     perform howdah._open_lane(p_destination.id, h.rank, 0)
-    from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
-    with held as (
-        select u.message_id, 9 - u.priority::bigint as rank, u."position" as seq from unnest(p_held) u
-    ), ready as (
-        delete from howdah.msgs m using held h
-        where m.destination_id = p_destination.id and m.rank = h.rank and m.seq = h.seq and m.message_id = h.message_id
+    from (select distinct 9 - u.priority as rank from unnest(v_priorities) u(priority)) h;
+    with ready as (
+        delete from howdah.msgs m
+        where m.ctid = any (howdah._ready_rows(p_destination.id, v_ids, v_priorities, v_positions))
         returning m.*
     ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using held h
-        where n.destination_id = p_destination.id and n.rank = h.rank and n.seq = h.seq and n.message_id = h.message_id
+        delete from howdah.msgs_nonpersistent n
+        where n.ctid = any (howdah._nonpersistent_rows(p_destination.id, v_ids, v_priorities, v_positions))
         returning n as stored
     ), again as (
-        delete from howdah.parked p using held h
-        where p.destination_id = p_destination.id and p.message_id = h.message_id
+        delete from howdah.parked p where p.ctid = any (howdah._parked_rows(p_destination.id, v_ids))
         returning p as stored
     ), leased as (
         insert into howdah.parked
@@ -21749,8 +21853,7 @@ begin
     )
     select count(*) into v_taken from leased;
     if v_taken < cardinality(p_held) then
-        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease,
-            p_until);
+        perform howdah._lease_published(p_destination, v_ids, p_lease, p_until);
     end if;
 end
 $$;
@@ -22907,16 +23010,19 @@ CREATE FUNCTION howdah._wait_bounds() RETURNS double precision[]
 COMMENT ON FUNCTION howdah._wait_bounds() IS 'the bounds of the buckets in which times from send to receive are counted.';
 
 CREATE FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) RETURNS timestamp with time zone
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    select l.due_at
-    from (select p.incident_id, p.due_at from howdah.poison_details p
-          where p.message_id = p_message_id and p.stage = p_stage and p.destination_id = p_destination_id
-          order by p.incident_id desc limit 1) l
-    where l.due_at is not null and not exists (
-        select from howdah.operator_acts a
-        where a.destination_id = p_destination_id and a.act = 'retried' and a.incident_id >= l.incident_id
-          and p_message_id = any (a.message_ids))
+begin
+    return (
+        select l.due_at
+        from (select p.incident_id, p.due_at from howdah.poison_details p
+              where p.message_id = p_message_id and p.stage = p_stage and p.destination_id + 0 = p_destination_id
+              order by p.incident_id + 0 desc limit 1) l
+        where l.due_at is not null and not exists (
+            select from howdah.operator_acts a
+            where a.destination_id = p_destination_id and a.act = 'retried' and a.incident_id >= l.incident_id
+              and p_message_id = any (a.message_ids)));
+end
 $$;
 
 COMMENT ON FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) IS 'when the delay of a message''s last failure ends.';
@@ -37793,6 +37899,8 @@ REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations
 
 REVOKE ALL ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lease_rows(p_destination_id integer, p_lease bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lease_until(p_duration interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._leased_permits(p_id integer, p_key uuid) FROM PUBLIC;
@@ -37995,6 +38103,8 @@ REVOKE ALL ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._nonpersistent_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_alive(p_alive regclass) FROM PUBLIC;
@@ -38064,6 +38174,8 @@ REVOKE ALL ON FUNCTION howdah._park(p_message howdah.msgs, p_nonpersistent boole
 REVOKE ALL ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._parked_rows(p_destination_id integer, p_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -38144,6 +38256,8 @@ REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigi
 REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reads_wildcard(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._ready_rows(p_destination_id integer, p_message_ids bigint[], p_priorities integer[], p_positions bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 

@@ -24,7 +24,7 @@ begin
         group by p.message_id, p.stage
     loop
         continue when exists (select from howdah.parked w
-            where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
+            where w.ctid = any (howdah._parked_rows(p_queue.id, array[v_incident.message_id])))
             or (howdah._waits_until(p_queue.id, v_incident.message_id, v_incident.stage) > p_now) is not true;
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then

@@ -18,6 +18,8 @@ as $$
 declare
     v_segment record;
     v_rows integer;
+    -- A message that failed is near the cursor.
+    v_page integer := case when p_limit is null then 1000 else least(greatest(p_limit, 50), 1000) end;
     v_found integer := 0;
 begin
     for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
@@ -27,7 +29,7 @@ begin
                 correlation_id, reply_to, message_type, conversation_id, client_id, reliability, nonpersistent,
                 message_id, done, wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
-                    v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
+                    v_segment.from_seq, v_segment.to_xid, p_upto, v_page) p
             loop
                 v_rows := v_rows + 1;
                 v_segment.from_xid := xid;
@@ -39,7 +41,8 @@ begin
                     return;
                 end if;
             end loop;
-            exit when v_rows < 1000;
+            exit when v_rows < v_page;
+            v_page := least(v_page * 4, 1000);
         end loop;
     end loop;
 end

@@ -19,10 +19,10 @@ begin
         -- its origin.
         when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
             select from howdah.poison_details p
-            where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
+            where p.message_id = p_message.message_id and p.destination_id + 0 = p_target.id and p.incident_id > (
                 select coalesce(max(o.incident_id), 0) from howdah.poison_details o
                 where o.message_id = p_message.message_id
-                  and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
+                  and o.destination_id + 0 = p_message.origin_id)) then format('it came from queue %s', p_name)
         when not howdah._has_room(p_target, 1, howdah._body_bytes(p_message.body,
             p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (

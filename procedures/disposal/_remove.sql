@@ -3,7 +3,7 @@
 --
 -- Role     internal
 create or replace function howdah._remove(p_message howdah.msgs, p_place text) returns void
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 begin
     if p_place = 'msgs' then
@@ -16,7 +16,7 @@ begin
         perform howdah._set_aside(p_message.destination_id, p_message.message_id);
     else
         delete from howdah.parked p
-        where p.destination_id = p_message.destination_id and p.message_id = p_message.message_id;
+        where p.ctid = any (howdah._parked_rows(p_message.destination_id, array[p_message.message_id]));
     end if;
 end
 $$;

@@ -15,6 +15,9 @@
 -- A volatile count includes only incidents since the server started. A hardened count also includes attempts that began
 -- and have no incident: their consumer died, because the caller has the message now.
 --
+-- "+ 0" keeps PostgreSQL from the indexes of a queue's incidents and of all. A plan that was made while there were few
+-- would read them all for each message.
+--
 -- howdah.begin_attempts may find a message that its consumer is about to take, so it does not count the attempts in
 -- doubt. A queue that keeps messages past their limit and retries them delivers a rejected one again, too.
 --
@@ -46,7 +49,7 @@ begin
                     p.stage) > v_now then 2147483647
                 else count(*) filter (where not p.uncounted)::integer end
         from howdah.poison_details p
-        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
+        where p.message_id = any (p_message_ids) and p.destination_id + 0 = p_destination_id
           and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
         return;
@@ -68,22 +71,23 @@ begin
     from (
         select w.message_id, w.stage, p.rejected, p.uncounted, p.due_at
         from wanted w join howdah.poison_details p
-            on p.message_id = w.message_id and p.stage = w.stage and p.destination_id = p_destination_id
+            on p.message_id = w.message_id and p.stage = w.stage and p.destination_id + 0 = p_destination_id
         where w.conversation_id is null and w.message_group is null and (p.boot = v_since or v_since is null)
         union all
         select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage, p.uncounted,
             case when p.message_id = w.message_id and p.stage = w.stage then p.due_at end
         from wanted w cross join lateral (
             select c.* from howdah.poison_details c
-            where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
+            where c.conversation_id = w.conversation_id and c.destination_id + 0 = p_destination_id
             union all
             select g.* from howdah.poison_details g
-            where g.message_group = w.message_group and g.destination_id = p_destination_id
+            where g.message_group = w.message_group and g.destination_id + 0 = p_destination_id
         ) p
         where (p.boot = v_since or v_since is null)
           and (w.stage = 0 or p.incident_id > coalesce((
                    select max(o.incident_id) from howdah.poison_details o
-                   where o.message_id = w.message_id and o.destination_id = p_destination_id and o.stage < w.stage), 0)
+                   where o.message_id = w.message_id and o.destination_id + 0 = p_destination_id
+                     and o.stage < w.stage), 0)
                and not exists (select from howdah.quarantines q
                                where q.message_id = w.message_id and q.destination_id = p_destination_id
                                  and q.at >= p.recorded_at))

@@ -6,10 +6,12 @@
 create or replace function howdah._failures(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text
 ) returns integer
-language sql volatile
+language plpgsql volatile
 as $$
-    select coalesce(max(f.failures), 0)
-    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
-        array[p_group]) f
-    where f.stage = p_stage
+begin
+    return (select coalesce(max(f.failures), 0)
+        from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
+            array[p_group]) f
+        where f.stage = p_stage);
+end
 $$;

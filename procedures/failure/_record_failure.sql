@@ -25,6 +25,7 @@ declare
     v_conversation uuid;
     v_group text;
     v_weight integer;
+    v_verdict text;
     v_due_at timestamptz;
     v_leased boolean;
     v_uncounted boolean;
@@ -48,7 +49,9 @@ begin
 
     select * into v_found
     from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
-    v_leased := not p_proved and v_found.free is not true and howdah._is_leased(p_destination.id, v_failure.message_id);
+    v_leased := not p_proved and v_found.free is not true
+        and (v_found.place in ('msgs', 'msgs_nonpersistent')) is not true
+        and howdah._is_leased(p_destination.id, v_failure.message_id);
     v_uncounted := v_leased;
     if p_destination.backout_count = 'hardened' and not p_proved and not exists (
         select from howdah.attempts a
@@ -78,14 +81,14 @@ begin
     into attempt, v_weight
     from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
         v_failure.failure_key) s
-    cross join (select case when exists (
+    cross join (select case when p_destination.backout_count = 'hardened' and exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     -- It is on record before the message is released. Whoever finds the message first makes it wait, as it would
     -- dispose of one at its limit.
-    if v_found.place is not null and not v_uncounted
-       and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+    v_verdict := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
+    if v_found.place is not null and not v_uncounted and v_verdict = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
@@ -93,7 +96,7 @@ begin
     elsif v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
-        outcome := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
+        outcome := v_verdict;
     elsif not v_found.free then
         outcome := 'held';
     else

@@ -3,9 +3,10 @@
 -- Returns  boolean.
 -- Role     internal
 create or replace function howdah._is_leased(p_destination_id integer, p_message_id bigint) returns boolean
-language sql volatile
+language plpgsql volatile
 as $$
-    select exists (
+begin
+    return exists (
             select from howdah.parked p
             where p.destination_id = p_destination_id and p.message_id = p_message_id and p.lease_id is not null
               and p.due_at > howdah.now())
@@ -17,5 +18,6 @@ as $$
             select from howdah.acks a join howdah.acked d on d.ack_id = a.id
             where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
               and d.seq = p_message_id / 1000000
-              and d.lease_id is not null and d.leased_until > howdah.now())
+              and d.lease_id is not null and d.leased_until > howdah.now());
+end
 $$;

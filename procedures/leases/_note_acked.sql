@@ -4,7 +4,7 @@
 --
 -- p_message_ids NULL: all of the lease. A subscription's messages count as assured: their levels stand in the topic.
 create or replace function howdah._note_acked(p_queue text, p_lease bigint, p_message_ids bigint[]) returns void
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_queue record;
@@ -16,8 +16,9 @@ begin
             from howdah._in_lease(v_queue.id, p_lease, p_message_ids) m
             union all
             select howdah._level_of(p.reliability, p.boot is not null) from howdah.parked p
-            where p.destination_id = v_queue.id and p.lease_id = p_lease
-              and (p_message_ids is null or p.message_id = any (p_message_ids))
+            where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
+                    else howdah._parked_rows(v_queue.id, p_message_ids) end)
+              and p.lease_id = p_lease
         ) h) else 4 end);
 end
 $$;

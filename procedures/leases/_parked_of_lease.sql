@@ -8,31 +8,25 @@
 -- this call waits for that.
 create or replace function howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[])
 returns table (ctid tid, message howdah.parked)
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
+declare
+    v_rows tid[];
+    v_waited tid[];
 begin
-    if p_message_ids is null then
+    loop  -- a row that was waited for may lie elsewhere by now
+        v_rows := case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
+            else howdah._parked_rows(p_destination_id, p_message_ids) end;
+        exit when v_rows = v_waited;
         perform from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
-          and p.due_at > howdah.now()
+        where p.ctid = any (v_rows) and p.lease_id = p_lease and p.parked_reason = 'lease' and p.due_at > howdah.now()
         order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        order by p.message_id for update skip locked;
-    else
-        perform from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
-          and p.parked_reason = 'lease'
-          and p.due_at > howdah.now()
-        order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
-          and p.parked_reason = 'lease'
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        order by p.message_id for update skip locked;
-    end if;
+        v_waited := v_rows;
+    end loop;
+    return query
+    select p.ctid, p from howdah.parked p
+    where p.ctid = any (v_rows) and p.lease_id = p_lease and p.parked_reason = 'lease'
+      and (p.boot is null or p.boot = pg_postmaster_start_time())
+    order by p.message_id for update skip locked;
 end
 $$;

@@ -8,26 +8,28 @@ create or replace function howdah._take_lease(
     p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamptz
 )
 returns void
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
+    v_ids bigint[];
+    v_priorities integer[];
+    v_positions bigint[];
     v_taken bigint;
 begin
+    select array_agg(u.message_id), array_agg(u.priority), array_agg(u."position")
+    into v_ids, v_priorities, v_positions from unnest(p_held) u;
     perform howdah._open_lane(p_destination.id, h.rank, 0)
-    from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
-    with held as (
-        select u.message_id, 9 - u.priority::bigint as rank, u."position" as seq from unnest(p_held) u
-    ), ready as (
-        delete from howdah.msgs m using held h
-        where m.destination_id = p_destination.id and m.rank = h.rank and m.seq = h.seq and m.message_id = h.message_id
+    from (select distinct 9 - u.priority as rank from unnest(v_priorities) u(priority)) h;
+    with ready as (
+        delete from howdah.msgs m
+        where m.ctid = any (howdah._ready_rows(p_destination.id, v_ids, v_priorities, v_positions))
         returning m.*
     ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using held h
-        where n.destination_id = p_destination.id and n.rank = h.rank and n.seq = h.seq and n.message_id = h.message_id
+        delete from howdah.msgs_nonpersistent n
+        where n.ctid = any (howdah._nonpersistent_rows(p_destination.id, v_ids, v_priorities, v_positions))
         returning n as stored
     ), again as (
-        delete from howdah.parked p using held h
-        where p.destination_id = p_destination.id and p.message_id = h.message_id
+        delete from howdah.parked p where p.ctid = any (howdah._parked_rows(p_destination.id, v_ids))
         returning p as stored
     ), leased as (
         insert into howdah.parked
@@ -44,8 +46,7 @@ begin
     )
     select count(*) into v_taken from leased;
     if v_taken < cardinality(p_held) then
-        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease,
-            p_until);
+        perform howdah._lease_published(p_destination, v_ids, p_lease, p_until);
     end if;
 end
 $$;

@@ -6,7 +6,7 @@
 -- Those of a subscription go when the target is back (howdah._link_drop_read), because a selector cannot look for them
 -- there. A queue that refuses to be read now keeps them until then, too.
 create or replace function howdah._link_drop(p_link howdah.links) returns void
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_source howdah.destinations;
@@ -27,8 +27,11 @@ begin
                or (strpos(r.headers ->> 'JMS_Howdah_Route', p_link.target_engine_id::text) > 0) is not true);
         exit when cardinality(v_found) = 0;
         with gone as (
-            delete from howdah.msgs_nonpersistent n using unnest(v_found) m
-            where n.destination_id = v_source.id and n.rank = 9 - m.priority and n.seq = m."position"
+            delete from howdah.msgs_nonpersistent n
+            where n.ctid = any ((
+                select howdah._nonpersistent_rows(v_source.id, array_agg(m.message_id), array_agg(m.priority),
+                    array_agg(m."position"))
+                from unnest(v_found) m)::tid[])
             returning n.message_id
         )
         select array_agg(g.message_id) into v_ids from gone g;

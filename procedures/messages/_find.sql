@@ -47,7 +47,7 @@ begin
             end if;
         end if;
         select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = p_message_id;
+        where p.ctid = any (howdah._parked_rows(p_destination_id, array[p_message_id]));
         if found then
             select p.ctid into v_locked from howdah.parked p
             where p.ctid = v_row.tid and p.message_id = p_message_id

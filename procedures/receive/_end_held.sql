@@ -9,7 +9,7 @@ create or replace function howdah._end_held(
     p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[],
     p_event text, p_reason text, p_reliability smallint default null
 ) returns bigint[]
-language plpgsql volatile set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set jit = off
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_missing bigint[];
@@ -22,20 +22,16 @@ begin
     if p_destination.keep_bodies_ms is not null and p_event = 'consumed' then
         perform howdah._keep_held(p_destination, p_message_ids, p_priorities, p_positions);
     end if;
-    with wanted as (
-        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
-        from unnest(p_message_ids, p_priorities, p_positions) w(message_id, priority, seq)
-    ), ready as (
-        delete from howdah.msgs m using wanted w
-        where m.destination_id = p_destination.id and m.rank = w.rank and m.seq = w.seq and m.message_id = w.message_id
+    with ready as (
+        delete from howdah.msgs m
+        where m.ctid = any (howdah._ready_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
         returning m.message_id, m.sent_at, m.body is null as apart
     ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using wanted w
-        where n.destination_id = p_destination.id and n.rank = w.rank and n.seq = w.seq and n.message_id = w.message_id
+        delete from howdah.msgs_nonpersistent n
+        where n.ctid = any (howdah._nonpersistent_rows(p_destination.id, p_message_ids, p_priorities, p_positions))
         returning n.message_id, n.sent_at
     ), parked as (
-        delete from howdah.parked p using wanted w
-        where p.destination_id = p_destination.id and p.message_id = w.message_id
+        delete from howdah.parked p where p.ctid = any (howdah._parked_rows(p_destination.id, p_message_ids))
         returning p.message_id, p.sent_at, p.boot is not null as nonpersistent, p.body is null as apart
     ), gone as (
         select r.message_id, r.sent_at, false as nonpersistent, r.apart from ready r
@@ -47,7 +43,8 @@ begin
         array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
         min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
     into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
-    from wanted w left join gone g on g.message_id = w.message_id;
+    from (select distinct i.id as message_id from unnest(p_message_ids) i(id)) w
+    left join gone g on g.message_id = w.message_id;
     if v_missing is not null then
         v_missing := howdah._consume_published(p_destination, v_missing, p_event, p_reason);
     end if;

@@ -9,12 +9,13 @@
 create or replace function howdah._take_found(
     p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamptz, p_permitted boolean default false
 ) returns setof howdah.message
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_now timestamptz := howdah.now();
     v_found record;
     v_failed record;
+    v_parked tid[];
 begin
     if p_due_at > v_now then
         return;
@@ -24,15 +25,13 @@ begin
     end if;
     select f.* into v_found
     from howdah._find(p_queue.id, p_message.message_id, 9 - p_message.rank, p_message.seq) f;
+    v_parked := howdah._parked_rows(p_queue.id, array[p_message.message_id]);
     if v_found.free is not true or (v_found.message).stage <> p_message.stage
-       or exists (select from howdah.parked w where w.destination_id = p_queue.id
-           and w.message_id = p_message.message_id
-                  and w.due_at > v_now) then
+       or exists (select from howdah.parked w where w.ctid = any (v_parked) and w.due_at > v_now) then
         return;
     end if;
     perform howdah._blame_leases(p_queue.id, array[p]) from howdah.parked p
-    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id
-      and p.lease_id is not null;
+    where v_found.place = 'parked' and p.ctid = any (v_parked) and p.lease_id is not null;
     perform howdah._remove(v_found.message, v_found.place);
     select coalesce(max(c.failures), 0) as failures, coalesce(max(c.weight), 0) as weight into v_failed
     from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage],

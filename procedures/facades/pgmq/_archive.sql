@@ -29,7 +29,7 @@ begin
     end if;
     with gone as (
         delete from howdah.parked p
-        where p.ctid = any (pgmq._parked_rows(v_queue.id, v_queue.ids)) and p.lease_id is null and p.boot is null
+        where p.ctid = any (howdah._parked_rows(v_queue.id, v_queue.ids)) and p.lease_id is null and p.boot is null
         returning p as stored
     ), listed as materialized (
         select array_agg((g.stored).message_id) as ids, min((g.stored).sent_at) as oldest_sent_at,

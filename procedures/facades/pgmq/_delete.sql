@@ -34,7 +34,7 @@ begin
     v_ids := v_queue.ids;
     with gone as (
         delete from howdah.parked p
-        where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null and p.boot is null
+        where p.ctid = any (howdah._parked_rows(v_queue.id, v_ids)) and p.lease_id is null and p.boot is null
         returning p.message_id, p.sent_at, p.body is null as apart
     ), listed as materialized (
         select array_agg(g.message_id order by g.message_id) as ids, min(g.sent_at) as oldest_sent_at,

@@ -50,7 +50,7 @@ begin
         end if;
         with due as materialized (
             select p.message_id, p.seq, (p.expires_at <= p_now) is true as expired, p as stored from howdah.parked p
-            where p.ctid = any (pgmq._parked_rows(p_destination_id, v_due)) and p.due_at <= p_now
+            where p.ctid = any (howdah._parked_rows(p_destination_id, v_due)) and p.due_at <= p_now
             order by p.seq limit p_want for update skip locked
         )
         select array_agg(d.message_id order by d.seq) filter (where not d.expired),

@@ -41,7 +41,7 @@ begin
         returning m.*
     ), again as (
         delete from howdah.parked p
-        where p.ctid = any (pgmq._parked_rows(p_destination_id, p_parked))
+        where p.ctid = any (howdah._parked_rows(p_destination_id, p_parked))
           and (p.expires_at > p_now) is not false
         returning p as stored
     ), hidden as (

@@ -9,13 +9,15 @@
 create or replace function pgmq._read_otherwise(
     p_queue text, p_until timestamptz, p_qty bigint, p_conditional jsonb, p_pop boolean
 ) returns setof pgmq.message_record
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := pgmq._refuse(p_queue, 'receive');
     v_want integer := least(coalesce(p_qty, 10000), 10000);
     v_now timestamptz := howdah.now();
-    v_held howdah.message[];
+    v_ids bigint[];
+    v_priorities integer[];
+    v_positions bigint[];
 begin
     perform howdah._refuse_paused(v_destination.id) where v_destination.receiving_paused;
     if p_conditional is not null then
@@ -35,27 +37,27 @@ begin
             coalesce(p.due_at, r.sent_at),
             pgmq._json(r.content_type, coalesce(r.bytes, convert_to(r.body, 'UTF8'))), pgmq._shown_headers(r.headers)
         from howdah.receive(lower(p_queue), v_want) with ordinality r
-        left join howdah.parked p on p.destination_id = v_destination.id and p.message_id = r.message_id
+        left join lateral (
+            select p.* from howdah.parked p
+            where p.ctid = any (howdah._parked_rows(v_destination.id, array[r.message_id]))) p on true
         order by r.ordinality;
         return;
     end if;
-    v_held := array(select r from howdah.receive(lower(p_queue), v_want, true) r);
+    select array_agg(r.message_id), array_agg(r.priority), array_agg(r."position")
+    into v_ids, v_priorities, v_positions from howdah.receive(lower(p_queue), v_want, true) r;
     perform howdah._open_lane(v_destination.id, h.rank, 0)
-    from (select distinct 9 - u.priority as rank from unnest(v_held) u) h;
+    from (select distinct 9 - u.priority as rank from unnest(v_priorities) u(priority)) h;
     return query
-    with held as (
-        select u.message_id, (9 - u.priority)::smallint as rank, u."position" as seq from unnest(v_held) u
-    ), ready as (
-        delete from howdah.msgs m using held h
-        where m.destination_id = v_destination.id and m.rank = h.rank and m.seq = h.seq and m.message_id = h.message_id
+    with ready as (
+        delete from howdah.msgs m
+        where m.ctid = any (howdah._ready_rows(v_destination.id, v_ids, v_priorities, v_positions))
         returning m.*
     ), nonpersistent as (
-        delete from howdah.msgs_nonpersistent n using held h
-        where n.destination_id = v_destination.id and n.rank = h.rank and n.seq = h.seq and n.message_id = h.message_id
+        delete from howdah.msgs_nonpersistent n
+        where n.ctid = any (howdah._nonpersistent_rows(v_destination.id, v_ids, v_priorities, v_positions))
         returning n as stored
     ), again as (
-        delete from howdah.parked p using held h
-        where p.destination_id = v_destination.id and p.message_id = h.message_id
+        delete from howdah.parked p where p.ctid = any (howdah._parked_rows(v_destination.id, v_ids))
         returning p as stored
     ), hidden as (
         insert into howdah.parked as i

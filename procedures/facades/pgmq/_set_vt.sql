@@ -32,7 +32,7 @@ begin
         -- keeps its row locked.
         v_over := array(
             select p.message_id from howdah.parked p
-            where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
+            where p.ctid = any (howdah._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
               and p.due_at <= howdah.now()
             order by p.message_id for update);
         delete from howdah.leased_permits d where d.ctid = any (array(
@@ -42,7 +42,7 @@ begin
     loop
         with again as (
             delete from howdah.parked p
-            where p.ctid = any (pgmq._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
+            where p.ctid = any (howdah._parked_rows(v_queue.id, v_ids)) and p.lease_id is null
             returning p as stored
         ), hidden as (
             insert into howdah.parked as i
@@ -62,16 +62,8 @@ begin
             where m.destination_id = v_queue.id and m.rank = v_queue.rank
               and m.seq = any (array(select i.id / 1000000 from unnest(v_ids) i(id))) and m.message_id = any (v_ids)
             returning m.*
-        ), elsewhere as (  -- as pgmq._take_ready
-            delete from howdah.msgs m
-            using unnest(v_ids) o(id) cross join lateral unnest(howdah._positions(v_queue.id, o.id)) s(seq)
-                cross join generate_series(0, 9) g(rank)
-            where m.destination_id = v_queue.id and m.rank = g.rank and m.seq = s.seq and m.message_id = o.id
-              and not (m.rank = v_queue.rank and m.seq = o.id / 1000000)
-              and (exists (select from howdah.lanes l where l.destination_id = v_queue.id
-                      and (l.rank <> v_queue.rank or l.place > 0))
-                   or exists (select from howdah.moved v
-                      where v.message_id = any (v_ids) and v.destination_id = v_queue.id))
+        ), elsewhere as (
+            delete from howdah.msgs m where m.ctid = any (pgmq._rows_elsewhere(v_queue.id, v_queue.rank, v_ids))
             returning m.*
         ), hidden as (
             insert into howdah.parked as i

@@ -20,28 +20,21 @@ begin
           and m.seq = any (array(select i.id / 1000000 from unnest(p_message_ids) i(id)))
           and m.message_id = any (p_message_ids)
         returning m as message
-    ), elsewhere as (  -- in other lanes, or at another position than the number says
-        delete from howdah.msgs m
-        using unnest(p_message_ids) i(id) cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
-            cross join generate_series(0, 9) r(rank)
-        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = i.id
-          and not (m.rank = p_rank and m.seq = i.id / 1000000)
-          and (exists (select from howdah.lanes l where l.destination_id = p_destination_id
-                  and (l.rank <> p_rank or l.place > 0))
-               or exists (select from howdah.moved o
-                  where o.message_id = any (p_message_ids) and o.destination_id = p_destination_id))
+    ), elsewhere as (
+        delete from howdah.msgs m where m.ctid = any (pgmq._rows_elsewhere(p_destination_id, p_rank, p_message_ids))
         returning m as message
     ), nonpersistent as (
         delete from howdah.msgs_nonpersistent n
-        using unnest(p_message_ids) i(id) cross join lateral unnest(howdah._positions(p_destination_id, i.id)) s(seq)
-            cross join generate_series(0, 9) r(rank)
-        where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq and n.message_id = i.id
+        where n.ctid = any ((
+            select howdah._nonpersistent_rows(p_destination_id, array_agg(k.message_id), array_agg(9 - k.rank),
+                array_agg(k.seq))
+            from howdah._named_keys(p_destination_id, p_message_ids) k
+            where exists (select from howdah.lanes l where l.destination_id = p_destination_id and l.place = 1))::tid[])
           and n.boot = pg_postmaster_start_time()
-          and exists (select from howdah.lanes l where l.destination_id = p_destination_id and l.place = 1)
         returning n as stored
     ), waiting as (
         delete from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids)
+        where p.ctid = any (howdah._parked_rows(p_destination_id, p_message_ids))
           and p.lease_id is null and p.boot = pg_postmaster_start_time()
         returning p as stored
     ), gone as materialized (

@@ -22,7 +22,7 @@ begin
     ), gone as (
         delete from howdah.parked p
         where p.ctid = (
-                -- in an order that only the key has, as pgmq._parked_rows
+                -- in an order that only the key has, as howdah._parked_rows
                 select o.ctid from howdah.parked o
                 where o.destination_id = (select q.id from queue q)
                   and o.message_id >= (select q.number from queue q)

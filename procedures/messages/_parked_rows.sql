@@ -1,11 +1,11 @@
--- pgmq._parked_rows(p_destination_id, p_ids): where parked messages lie, found along the key.
+-- howdah._parked_rows(p_destination_id, p_ids): where parked messages lie, found along the key.
 --
 -- Returns  tid[], by their ids.
 -- Role     internal
 --
 -- They come in an order that only the key has. A plan made while the table was short would otherwise walk all hidden
 -- messages of the queue, and be kept by its session.
-create or replace function pgmq._parked_rows(p_destination_id integer, p_ids bigint[]) returns tid[]
+create or replace function howdah._parked_rows(p_destination_id integer, p_ids bigint[]) returns tid[]
 language plpgsql stable
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
