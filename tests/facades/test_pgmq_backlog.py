@@ -10,7 +10,7 @@ import chance
 import psycopg
 import pytest
 from pgmq_worlds import BEGIN, Worlds
-from support import Clock, Connect, Db, column, one
+from support import Clock, Connect, Db, column, one, rows_read
 
 from howdah.migrations import add_facade
 
@@ -168,3 +168,46 @@ def test_large_small_and_unread_messages_are_deleted_together(db: Db, backlog: s
     assert db.execute("select pgmq.delete('tasks', %s::bigint[])", ([large, small],)).fetchall() == []
     journaled = "select sum(cardinality(message_ids)) from howdah.journal where event = 'consumed' and reason = 'held'"
     assert one(db, journaled) == 4  # with the one of the fixture
+
+
+NUMBERS = "select array_agg(message_id / 1000000) from howdah.browse('%s', 20)"
+HIDDEN = "select array_agg(msg_id) from pgmq.read('%s', 3600, 20)"
+
+
+@pytest.mark.parametrize("queue", ["usual", "limited"])
+def test_calls_read_by_key_though_the_queue_was_empty_when_the_tables_were_analyzed(
+    dsn: str, db: Db, queue: str
+) -> None:
+    """A drained queue beside a long one: the planner then takes every join with the queue for a join with no row."""
+    add_facade(dsn, "pgmq")
+    one(db, "select howdah._sweep_lost()")  # once after each start
+    for name in ("long", queue):
+        db.execute("select pgmq.create(%s)", (name,))
+        for wait in (36000, 0):
+            bodies = "array(select to_jsonb(n) from generate_series(1, 2000) n)"
+            db.execute(f"select count(*) from pgmq.send_batch(%s, {bodies}, {wait})".encode(), (name,))
+        db.execute("select count(*) from pgmq.read(%s, 3600, 500)", (name,))
+        if queue == "limited":
+            db.execute("select howdah.alter_queue(%s, '{\"max_failed_deliveries\": 90}')", (name,))
+            ready = "array_fill('1'::jsonb, array[2000]), priorities => array_fill(7, array[2000])"
+            db.execute(f"select cardinality(howdah.send_batch(%s, {ready}))".encode(), (name,))
+        if name == "long":
+            db.execute("vacuum analyze")
+    for call, found in (
+        ("read('%s', 3600, 20)", "select 1"),
+        ("pop('%s', 20)", "select 1"),
+        ("set_vt('%s', $1, 3600)", HIDDEN),
+        ("archive('%s', $1)", HIDDEN),
+        ("delete('%s', $1)", HIDDEN),
+        ("set_vt('%s', $1, 3600)", NUMBERS),
+        ("archive('%s', $1)", NUMBERS),
+        ("delete('%s', $1)", NUMBERS),
+    ):
+        for _ in range(7):  # the last with the plan that the session keeps
+            one(db, "select pg_stat_force_next_flush()")
+            with db.transaction():
+                numbers = str(one(db, found % queue if "%s" in found else found)).translate({91: "{", 93: "}"})
+                before = rows_read(db)
+                done = one(db, f"select count(*) from pgmq.{call % queue}".replace("$1", f"'{numbers}'::bigint[]"))
+                assert done == 20
+                assert {name: rows for name, rows in rows_read(db).items() if rows - before[name] > 1000} == {}, call

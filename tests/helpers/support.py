@@ -88,6 +88,17 @@ def column(db: Db, query: str, params: Any = None) -> list[Any]:
     return [row[0] for row in db.execute(query.encode(), params).fetchall()]
 
 
+def rows_read(db: Db) -> dict[str, int]:
+    """Rows of messages and failures that the open transaction has read, by table."""
+    return dict(
+        db.execute(
+            "select relname::text, (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_user_tables"
+            " where schemaname = 'howdah'"
+            " and relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased', 'poison_details')"
+        ).fetchall()
+    )
+
+
 def measured(db: Db, query: str, params: Any = None) -> dict[str, Any]:
     """Counts of `explain analyze` for a statement that is run, of this session alone.
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from support import Clock, Connect, Db, column, fail, measured, one, receive
+from support import Clock, Connect, Db, column, fail, measured, one, receive, rows_read
 from topics_support import publish, subscribe, topic
 
 LARGE = 100_000
@@ -270,21 +270,10 @@ def test_a_batch_is_settled_by_its_keys_though_the_queue_was_empty_when_the_tabl
     for _ in range(7):  # the last with the plan that the session keeps
         with counting(db):
             (given,) = db.execute(SETTLING[call].encode()).fetchall()
-            before = read(db)
+            before = rows_read(db)
             assert one(db, call, given) is not None
-            assert {name: rows - before[name] for name, rows in read(db).items() if rows - before[name] > 1000} == {}
+            assert {name: rows for name, rows in rows_read(db).items() if rows - before[name] > 1000} == {}
 
 
 def failing(numbers: list[int]) -> str:
     return json.dumps([{"message_id": number, "error_text": "x"} for number in numbers])
-
-
-def read(db: Db) -> dict[str, int]:
-    """Rows of messages and failures that the open transaction has read, by table."""
-    return dict(
-        db.execute(
-            "select relname::text, (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_xact_user_tables"
-            " where schemaname = 'howdah' and relname = any (%s)",
-            ([*TABLES, "leased"],),
-        ).fetchall()
-    )

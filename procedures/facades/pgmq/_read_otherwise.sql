@@ -39,7 +39,7 @@ begin
         from howdah.receive(lower(p_queue), v_want) with ordinality r
         left join lateral (
             select p.* from howdah.parked p
-            where p.ctid = any (howdah._parked_rows(v_destination.id, array[r.message_id]))) p on true
+            where p.ctid = (howdah._parked_rows(v_destination.id, array[r.message_id]))[1]) p on true
         order by r.ordinality;
         return;
     end if;
