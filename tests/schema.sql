@@ -7910,11 +7910,17 @@ declare
     v_row record;
 begin
     for v_look in 1..2 loop  -- while the first went on, the message may have come back to a table it had left
-        select k.message, k.tid into v_row
-        from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
-            select m as message, m.ctid as tid from howdah.msgs m
-            where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
-              and m.message_id = p_message_id offset 0) k;
+        if p_priority between 0 and 9 and p_position is not null then
+            select m as message, m.ctid as tid into v_row from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = v_ranks[1] and m.seq = p_position
+              and m.message_id = p_message_id;
+        else
+            select k.message, k.tid into v_row
+            from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+                select m as message, m.ctid as tid from howdah.msgs m
+                where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+                  and m.message_id = p_message_id offset 0) k;
+        end if;
         if v_row.tid is not null then
             select m.ctid into v_locked from howdah.msgs m
             where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
@@ -21129,9 +21135,11 @@ declare
     v_own record;
     v_doubt record;
 begin
-    select d.backout_count = 'hardened' as hardened, d.count_by = 'message' and d.backout_count = 'recorded' as plain
+    select d.backout_count = 'hardened' as hardened, d.count_by = 'message' and d.backout_count <> 'hardened' as plain,
+        case when d.backout_count = 'volatile' then pg_postmaster_start_time() end as since
     into v_count from howdah.destinations d where d.id = p_destination_id;
-    select count(*)::integer as failures, bool_or(p.rejected) as rejected,
+    select (count(*) filter (where p.boot = v_count.since or v_count.since is null))::integer as failures,
+        bool_or(p.rejected) as rejected,
         (count(*) filter (where p.uncounted))::integer as uncounted,
         (array_agg(p.delay_ms order by p.incident_id + 0 desc))[1] as delay_ms,
         (array_agg(p.due_at order by p.incident_id + 0 desc))[1] as due_at

@@ -19,9 +19,11 @@ declare
     v_own record;
     v_doubt record;
 begin
-    select d.backout_count = 'hardened' as hardened, d.count_by = 'message' and d.backout_count = 'recorded' as plain
+    select d.backout_count = 'hardened' as hardened, d.count_by = 'message' and d.backout_count <> 'hardened' as plain,
+        case when d.backout_count = 'volatile' then pg_postmaster_start_time() end as since
     into v_count from howdah.destinations d where d.id = p_destination_id;
-    select count(*)::integer as failures, bool_or(p.rejected) as rejected,
+    select (count(*) filter (where p.boot = v_count.since or v_count.since is null))::integer as failures,
+        bool_or(p.rejected) as rejected,
         (count(*) filter (where p.uncounted))::integer as uncounted,
         (array_agg(p.delay_ms order by p.incident_id + 0 desc))[1] as delay_ms,
         (array_agg(p.due_at order by p.incident_id + 0 desc))[1] as due_at
