@@ -7577,7 +7577,7 @@ begin
             else
                 delete from howdah.parked p where p.ctid = any (array(
                     select c.ctid from howdah.parked c
-                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id
+                    where c.ctid = any (howdah._parked_rows(p_destination.id, array[v_oldest.message_id]))
                     for update skip locked))
                 returning (howdah._as_ready(p)).* into v_message;
             end if;
@@ -11041,7 +11041,7 @@ begin
     if v_over is not null then
         begin
             v_free := array(select p.message_id from howdah.parked p
-                            where p.destination_id = p_id and p.message_id = any (v_over) for update skip locked);
+                            where p.ctid = any (howdah._parked_rows(p_id, v_over)) for update skip locked);
             raise exception 'the locks go with this';
         exception when raise_exception then
             null;
@@ -21981,13 +21981,10 @@ CREATE FUNCTION howdah._take_named(p_destination howdah.destinations, p_message_
         returning m
     ), parked as (
         delete from howdah.parked p where p.ctid = any (array(
-            select k.ctid from (select distinct i.id from unnest(p_message_ids) i(id) order by i.id) n
-            cross join lateral (
-                select c.ctid from howdah.parked c
-                where c.destination_id = p_destination.id and c.message_id = n.id
-                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
-                for update skip locked) k
-            limit p_limit - (select count(*) from ready)))
+            select c.ctid from howdah.parked c
+            where c.ctid = any (howdah._parked_rows(p_destination.id, p_message_ids))
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
+            order by c.message_id limit p_limit - (select count(*) from ready) for update skip locked))
         returning p
     ), nonpersistent as (
         delete from howdah.msgs_nonpersistent m where m.ctid = any (array(
@@ -24713,8 +24710,8 @@ begin
     end if;
     v_done := howdah._discard_delayed(v_destination, array(
         select p.ctid from howdah.parked p
-        where p.destination_id = v_destination.id and p.message_id = any (message_ids) and p.due_at > howdah.now()
-            and p.parked_reason = 'delay'
+        where p.ctid = any (howdah._parked_rows(v_destination.id, message_ids)) and p.due_at > howdah.now()
+          and p.parked_reason = 'delay'
         order by p.message_id for update skip locked));
     if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
@@ -32223,12 +32220,10 @@ begin
             where c.destination_id = v_destination.id and c.parked_reason not in ('delay', 'lease')
             order by c.message_id for update skip locked)
         else array(
-            select k.ctid from (select distinct i.id from unnest(message_ids) i(id) order by i.id) n
-            cross join lateral (
-                select c.ctid from howdah.parked c
-                where c.destination_id = v_destination.id and c.message_id = n.id
-                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
-                for update skip locked) k) end)
+            select c.ctid from howdah.parked c
+            where c.ctid = any (howdah._parked_rows(v_destination.id, message_ids))
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
+            order by c.message_id for update skip locked) end)
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);

@@ -59,7 +59,7 @@ begin
             else
                 delete from howdah.parked p where p.ctid = any (array(
                     select c.ctid from howdah.parked c
-                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id
+                    where c.ctid = any (howdah._parked_rows(p_destination.id, array[v_oldest.message_id]))
                     for update skip locked))
                 returning (howdah._as_ready(p)).* into v_message;
             end if;

@@ -3,7 +3,8 @@
 -- Returns  as howdah._take_back.
 -- Role     internal
 --
--- FOR UPDATE stands in each subselect, so PostgreSQL runs it once for each key and does not read the whole queue.
+-- Of ready ones, FOR UPDATE stands in each subselect. So PostgreSQL runs it once for each key and does not read the
+-- whole queue.
 create or replace function howdah._take_named(
     p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint
 ) returns table (message howdah.msgs, nonpersistent boolean)
@@ -22,13 +23,10 @@ as $$
         returning m
     ), parked as (
         delete from howdah.parked p where p.ctid = any (array(
-            select k.ctid from (select distinct i.id from unnest(p_message_ids) i(id) order by i.id) n
-            cross join lateral (
-                select c.ctid from howdah.parked c
-                where c.destination_id = p_destination.id and c.message_id = n.id
-                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
-                for update skip locked) k
-            limit p_limit - (select count(*) from ready)))
+            select c.ctid from howdah.parked c
+            where c.ctid = any (howdah._parked_rows(p_destination.id, p_message_ids))
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
+            order by c.message_id limit p_limit - (select count(*) from ready) for update skip locked))
         returning p
     ), nonpersistent as (
         delete from howdah.msgs_nonpersistent m where m.ctid = any (array(

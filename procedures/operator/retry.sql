@@ -28,12 +28,10 @@ begin
             where c.destination_id = v_destination.id and c.parked_reason not in ('delay', 'lease')
             order by c.message_id for update skip locked)
         else array(
-            select k.ctid from (select distinct i.id from unnest(message_ids) i(id) order by i.id) n
-            cross join lateral (
-                select c.ctid from howdah.parked c
-                where c.destination_id = v_destination.id and c.message_id = n.id
-                  and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
-                for update skip locked) k) end)
+            select c.ctid from howdah.parked c
+            where c.ctid = any (howdah._parked_rows(v_destination.id, message_ids))
+              and (c.parked_reason <> 'lease' or c.due_at <= howdah.now())
+            order by c.message_id for update skip locked) end)
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);

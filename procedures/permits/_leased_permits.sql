@@ -26,7 +26,7 @@ begin
     if v_over is not null then
         begin
             v_free := array(select p.message_id from howdah.parked p
-                            where p.destination_id = p_id and p.message_id = any (v_over) for update skip locked);
+                            where p.ctid = any (howdah._parked_rows(p_id, v_over)) for update skip locked);
             raise exception 'the locks go with this';
         exception when raise_exception then
             null;

@@ -23,8 +23,8 @@ begin
     end if;
     v_done := howdah._discard_delayed(v_destination, array(
         select p.ctid from howdah.parked p
-        where p.destination_id = v_destination.id and p.message_id = any (message_ids) and p.due_at > howdah.now()
-            and p.parked_reason = 'delay'
+        where p.ctid = any (howdah._parked_rows(v_destination.id, message_ids)) and p.due_at > howdah.now()
+          and p.parked_reason = 'delay'
         order by p.message_id for update skip locked));
     if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',

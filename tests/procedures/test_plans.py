@@ -236,6 +236,9 @@ FAILED = (
     "select jsonb_agg(jsonb_build_object('message_id', message_id, 'priority', priority, 'position', position,"
     " 'error_text', 'x'))::text from howdah.receive_locked('q', 20)"
 )
+READY = "select array_agg(message_id) from howdah.browse('q', 20)"
+PARKED = f"select ids from ({READY}) f(ids) where howdah.park_messages('q', ids) = 20"
+DELAYED = "select array_agg(message_id) from howdah.list_delayed('q', 20)"
 SETTLING = {
     "select howdah.consume_locked('q', %s, %s, %s)": HELD,
     "select count(*) from howdah.settle_failures('q', %s, %s, %s)": HELD,
@@ -248,6 +251,13 @@ SETTLING = {
     "select howdah.extend('q', %s, message_ids => %s)": LEASED,
     "select howdah.extend('q', %s)": LEASED.replace(", array_agg(message_id)", ""),
     "select count(*) from howdah.lease('q', 20, '1 h', 'JMSPriority = 4')": "select",
+    "select howdah.move_messages('q', %s, 'long')": READY,
+    "select howdah.park_messages('q', %s)": READY,
+    "select howdah.discard('q', %s, 'old')": READY,
+    "select howdah.replay('q', %s, 'long')": READY,
+    "select howdah.retry('q', %s)": PARKED,
+    "select howdah.discard('q', %s, 'late')": PARKED,
+    "select howdah.cancel_delayed('q', %s)": DELAYED,
 }
 
 
