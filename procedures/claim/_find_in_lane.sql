@@ -52,10 +52,11 @@ begin
     if p_lane.place = 1 then
         tids := array(select n.ctid from howdah.msgs_nonpersistent n
                       where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
-                        and n.seq = any (v_keys) order by n.seq);
+                        and n.seq between v_keys[1] and v_keys[cardinality(v_keys)] and n.seq = any (v_keys)
+                      order by n.seq);
     elsif p_lane.place = 0 then
         tids := array(select p.ctid from howdah.parked p
-                      where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys)
+                      where p.ctid = any (howdah._parked_rows(p_lane.destination_id, v_keys))
                       order by p.due_at, p.seq);
     end if;
 end

@@ -23,7 +23,7 @@ begin
     end if;
     return array(
         select p.message_id from howdah.parked p
-        where p.destination_id = p_lane.destination_id and p.message_id = any (p_keys) and p.due_at <= p_now
+        where p.ctid = any (howdah._parked_rows(p_lane.destination_id, p_keys)) and p.due_at <= p_now
         order by p.due_at, p.seq limit p_want for update skip locked);
 end
 $$;
