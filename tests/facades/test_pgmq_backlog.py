@@ -10,7 +10,7 @@ import chance
 import psycopg
 import pytest
 from pgmq_worlds import BEGIN, Worlds
-from support import Clock, Connect, Db, column, one, rows_read
+from support import Clock, Connect, Db, column, counting, one, rows_read
 
 from howdah.migrations import add_facade
 
@@ -204,8 +204,7 @@ def test_calls_read_by_key_though_the_queue_was_empty_when_the_tables_were_analy
         ("delete('%s', $1)", NUMBERS),
     ):
         for _ in range(7):  # the last with the plan that the session keeps
-            one(db, "select pg_stat_force_next_flush()")
-            with db.transaction():
+            with counting(db):
                 numbers = str(one(db, found % queue if "%s" in found else found)).translate({91: "{", 93: "}"})
                 before = rows_read(db)
                 done = one(db, f"select count(*) from pgmq.{call % queue}".replace("$1", f"'{numbers}'::bigint[]"))

@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -86,6 +87,17 @@ def one(db: Db, query: str, params: Any = None) -> Any:
 def column(db: Db, query: str, params: Any = None) -> list[Any]:
     """The first column of a query."""
     return [row[0] for row in db.execute(query.encode(), params).fetchall()]
+
+
+@contextmanager
+def counting(db: Db) -> Iterator[None]:
+    """A transaction whose counts are its own.
+
+    A session hands them over once a second, so those before it may be there yet.
+    """
+    one(db, "select pg_stat_force_next_flush()")
+    with db.transaction():
+        yield
 
 
 def rows_read(db: Db) -> dict[str, int]:
