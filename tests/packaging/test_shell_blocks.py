@@ -25,7 +25,6 @@ NEEDS = {
     ("docs/start/operations.md", "export HOWDAH_DSN"): DSN,
     ("docs/guides/managed.md", "export HOWDAH_DSN"): DSN,
     ("docs/guides/high-availability.md", "export HOWDAH_DSN"): DSN,
-    ("docs/guides/from-pgmq.md", "howdah facade adopt"): "pgmq itself: tests/facades/test_pgmq_adopt.py has its schema",
     ("docs/guides/deployment.md", "systemctl daemon-reload"): "systemd as root: test_guides.py checks the units",
     ("docs/guides/deployment.md", "docker compose up"): "Docker",
 }
