@@ -6878,6 +6878,8 @@ COMMENT ON FUNCTION howdah._end_destination(p_id integer) IS 'drop a destination
 
 CREATE FUNCTION howdah._end_held(p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[], p_event text, p_reason text, p_reliability smallint DEFAULT NULL::smallint) RETURNS bigint[]
     LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
@@ -7969,6 +7971,8 @@ COMMENT ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, 
 
 CREATE FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) RETURNS record
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 declare
     v_keys bigint[];
@@ -14743,7 +14747,9 @@ begin
     end loop;
     return query
     select p.ctid, p from howdah.parked p
-    where p.ctid = any (v_rows) and p.lease_id = p_lease and p.parked_reason = 'lease'
+    where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
+            else howdah._parked_rows(p_destination_id, p_message_ids) end)
+      and p.lease_id = p_lease and p.parked_reason = 'lease'
       and (p.boot is null or p.boot = pg_postmaster_start_time())
     order by p.message_id for update skip locked;
 end
@@ -14760,12 +14766,10 @@ CREATE FUNCTION howdah._parked_rows(p_destination_id integer, p_ids bigint[]) RE
     AS $$
 begin
     return array(
-        select o.ctid from howdah.parked o
-        where o.destination_id = p_destination_id
-          and o.message_id >= (select min(i.id) from unnest(p_ids) i(id))
-          and o.message_id <= (select max(i.id) from unnest(p_ids) i(id))
-          and o.message_id = any (p_ids)
-        order by o.message_id);
+        select k.ctid from unnest(p_ids) i(id) cross join lateral (
+            select p.ctid from howdah.parked p
+            where p.destination_id = p_destination_id and p.message_id >= i.id and p.message_id <= i.id
+            order by p.message_id limit 1) k);
 end
 $$;
 
@@ -17350,7 +17354,7 @@ begin
     into attempt, v_weight
     from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
         v_failure.failure_key) s
-    cross join (select case when p_destination.backout_count = 'hardened' and exists (
+    cross join (select case when exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
@@ -23299,6 +23303,8 @@ COMMENT ON FUNCTION howdah._walk_listed(p_lane howdah.lanes, p_walk howdah.walk,
 
 CREATE FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 begin
     if p_lane.place = 2 then

@@ -131,15 +131,16 @@ class Calling:
 
     def _call_alone(self, handler: Handler, message: Message, transaction: Transaction) -> Any:
         """Call the handler. A process that it forked ends here: it shares the connection, and the memory of hands."""
+        error: BaseException | None = None
         try:
-            value = handler(message, transaction)
-        except BaseException as error:
+            return handler(message, transaction)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
             if forks.count != self._forks:
                 end_forked(self._worker, error)
-            raise
-        if forks.count != self._forks:
-            end_forked(self._worker, None)
-        return value
+            error = None  # its traceback has this frame
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         """Return the record of a failed delivery."""

@@ -15,7 +15,7 @@ create or replace function howdah._find_in_lane(
     p_lane howdah.lanes, p_walk howdah.walk, p_way text, p_want integer, p_held bigint, p_now timestamptz,
     p_all boolean, out positions bigint[], out tids tid[], out locked boolean, out firsts bigint[], out parked boolean
 ) returns record
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 declare
     v_keys bigint[];

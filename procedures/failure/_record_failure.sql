@@ -81,7 +81,7 @@ begin
     into attempt, v_weight
     from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
         v_failure.failure_key) s
-    cross join (select case when p_destination.backout_count = 'hardened' and exists (
+    cross join (select case when exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;

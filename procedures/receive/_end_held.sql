@@ -9,7 +9,7 @@ create or replace function howdah._end_held(
     p_destination howdah.destinations, p_message_ids bigint[], p_priorities integer[], p_positions bigint[],
     p_event text, p_reason text, p_reliability smallint default null
 ) returns bigint[]
-language plpgsql volatile set enable_seqscan = off set jit = off
+language plpgsql volatile set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set jit = off
 as $$
 declare
     v_missing bigint[];

@@ -5,7 +5,7 @@
 create or replace function howdah._walk_lock(
     p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz
 ) returns bigint[]
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off set jit = off
 as $$
 begin
     if p_lane.place = 2 then

@@ -73,5 +73,14 @@ def test_a_selector_takes_what_it_found_by_key(db: Db, clock: Clock, kind: str) 
             assert {name: rows for name, rows in rows_read(db).items() if rows > 1000} == {}
 
 
+def test_the_first_and_the_last_of_what_waits_are_found_without_the_others(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    sent = one(db, "select howdah.send_batch('q', array_fill('x'::text, array[3000]), delay => '1 h')")
+    for _ in range(7):  # the last with the plan that the session keeps
+        with counting(db):
+            assert one(db, "select howdah.cancel_delayed('q', %s)", ([sent.pop(0), sent.pop()],)) == 2
+            assert rows_read(db)["parked"] < 100
+
+
 def failing(numbers: list[int]) -> str:
     return json.dumps([{"message_id": number, "error_text": "x"} for number in numbers])

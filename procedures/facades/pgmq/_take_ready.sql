@@ -34,8 +34,11 @@ begin
         returning n as stored
     ), waiting as (
         delete from howdah.parked p
-        where p.ctid = any (howdah._parked_rows(p_destination_id, p_message_ids))
-          and p.lease_id is null and p.boot = pg_postmaster_start_time()
+        where p.ctid = any (array(  -- locked in the order of their ids, as in pgmq._set_vt
+                select w.ctid from howdah.parked w
+                where w.ctid = any (howdah._parked_rows(p_destination_id, p_message_ids))
+                  and w.lease_id is null and w.boot = pg_postmaster_start_time()
+                order by w.message_id for update))
         returning p as stored
     ), gone as materialized (
         select r.message, false as nonpersistent, 0 as reads, null::timestamptz as read_at,
