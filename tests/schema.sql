@@ -13888,8 +13888,9 @@ begin
             from howdah._in_lease(v_queue.id, p_lease, p_message_ids) m
             union all
             select howdah._level_of(p.reliability, p.boot is not null) from howdah.parked p
-            where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
-                    else howdah._parked_rows(v_queue.id, p_message_ids) end)
+            where p.ctid = any ((
+                    select case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
+                        else howdah._parked_rows(v_queue.id, p_message_ids) end)::tid[])
               and p.lease_id = p_lease
         ) h) else 4 end);
 end
@@ -14747,8 +14748,9 @@ begin
     end loop;
     return query
     select p.ctid, p from howdah.parked p
-    where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
-            else howdah._parked_rows(p_destination_id, p_message_ids) end)
+    where p.ctid = any ((  -- as they lie when this statement begins; a subselect runs once
+            select case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
+                else howdah._parked_rows(p_destination_id, p_message_ids) end)::tid[])
       and p.lease_id = p_lease and p.parked_reason = 'lease'
       and (p.boot is null or p.boot = pg_postmaster_start_time())
     order by p.message_id for update skip locked;

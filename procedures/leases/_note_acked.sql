@@ -16,8 +16,9 @@ begin
             from howdah._in_lease(v_queue.id, p_lease, p_message_ids) m
             union all
             select howdah._level_of(p.reliability, p.boot is not null) from howdah.parked p
-            where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
-                    else howdah._parked_rows(v_queue.id, p_message_ids) end)
+            where p.ctid = any ((
+                    select case when p_message_ids is null then howdah._lease_rows(v_queue.id, p_lease)
+                        else howdah._parked_rows(v_queue.id, p_message_ids) end)::tid[])
               and p.lease_id = p_lease
         ) h) else 4 end);
 end

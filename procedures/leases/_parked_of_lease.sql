@@ -25,8 +25,9 @@ begin
     end loop;
     return query
     select p.ctid, p from howdah.parked p
-    where p.ctid = any (case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
-            else howdah._parked_rows(p_destination_id, p_message_ids) end)
+    where p.ctid = any ((  -- as they lie when this statement begins; a subselect runs once
+            select case when p_message_ids is null then howdah._lease_rows(p_destination_id, p_lease)
+                else howdah._parked_rows(p_destination_id, p_message_ids) end)::tid[])
       and p.lease_id = p_lease and p.parked_reason = 'lease'
       and (p.boot is null or p.boot = pg_postmaster_start_time())
     order by p.message_id for update skip locked;
