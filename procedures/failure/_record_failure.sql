@@ -75,13 +75,13 @@ begin
     v_group := case when v_found.place is null
         then coalesce(left(v_failure.message_group, 500), v_failure.conversation_id::text)
         else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
-    -- An attempt that was begun beforehand counts already.
+    -- In a hardened queue, an attempt that was begun beforehand counts already.
     select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647
         else s.weight + b.more end
     into attempt, v_weight
     from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
         v_failure.failure_key) s
-    cross join (select case when exists (
+    cross join (select case when p_destination.backout_count = 'hardened' and exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;

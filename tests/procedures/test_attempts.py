@@ -64,6 +64,17 @@ def test_an_attempt_and_its_incident_are_one_failure(db: Db, create: Create, clo
     assert fail(db, sent, failure_key=attempt)[1:] == (2, "moved")
 
 
+@pytest.mark.parametrize("count", ["recorded", "volatile"])
+def test_in_a_queue_that_is_not_hardened_an_attempt_counts_with_its_incident(
+    db: Db, create: Create, count: str
+) -> None:
+    create(backout_count=count, max_failed_deliveries=2)
+    sent = send(db)
+    for attempts_before, outcome in enumerate(("returned", "moved")):
+        ((attempt, _),) = begin(db)
+        assert fail(db, sent, failure_key=attempt)[1:] == (attempts_before + 1, outcome)
+
+
 def test_an_attempt_must_be_committed_and_ends_with_its_message(db: Db, create: Create, clock: Clock) -> None:
     create(backout_count="hardened")
     send(db)
