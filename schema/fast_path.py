@@ -137,7 +137,7 @@ def fast_path_columns() -> list[Column[object]]:
             "room",
             REGCLASS,
             comment=(
-                "A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: "
+                "A sequence: the last ticket that sends may use without counting. howdah._reserve_and_wake describes it. NULL: "
                 "no limit applies."
             ),
         ),

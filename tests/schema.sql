@@ -281,7 +281,7 @@ COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for
 
 COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
 
-COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve_and_wake describes it. NULL: no limit applies.';
 
 COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 
@@ -11089,6 +11089,16 @@ $$;
 
 COMMENT ON FUNCTION howdah._left_in_session() IS 'the session''s prepared statements and cursors WITH HOLD, which outlive its transaction.';
 
+CREATE FUNCTION howdah._lets_in(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_senders text[], p_waiting regclass, p_notify boolean) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select (howdah._has_role(p_senders[1]) or howdah._has_right(p_id, 'send', p_senders))
+        and (p_room is null and (pg_sequence_last_value(p_waiting) is null or p_notify is not true)
+            or howdah._reserve_and_wake(p_id, p_room, p_tickets, p_messages, p_bytes, p_waiting, p_notify))
+$$;
+
+COMMENT ON FUNCTION howdah._lets_in(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_senders text[], p_waiting regclass, p_notify boolean) IS 'whether the caller may send to a queue, and there is room; wake whoever waits.';
+
 CREATE FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) RETURNS smallint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -18093,44 +18103,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) IS 'send copies, replies and reports about a message that reached its limit.';
 
-CREATE FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) RETURNS boolean
-    LANGUAGE plpgsql COST 1000
-    AS $$
-declare
-    v_id constant integer := case when p_tickets = 'howdah.system_tickets'::regclass then 0 else p_id end;
-    v_room constant bigint := pg_sequence_last_value(p_room);
-    v_shift constant integer := (v_room >> 6) & 63;
-    v_needed constant bigint := greatest(p_messages, ((p_bytes - 1) >> (v_room & 63)::integer) + 1);
-    v_next bigint;
-    v_last bigint;
-    v_held bigint;
-    v_mask bigint;
-begin
-    if v_room is null or v_room >> 61 > 0 then
-        return false;
-    end if;
-    v_next := coalesce(pg_sequence_last_value(p_tickets), 0) + 1;
-    if (v_room >> 20) - v_next < v_needed * 65 then
-        return false;
-    end if;
-    if v_needed = 1 then
-        v_mask := howdah._ticket_mask(v_id);  -- cheaper by itself than within the next expression
-        perform pg_advisory_xact_lock_shared(howdah._ticket_key(v_id, v_shift, v_next >> v_shift, v_mask));
-        v_last := nextval(p_tickets);
-    else
-        perform howdah._hold_tickets(v_id, v_shift, v_next, v_next + v_needed - 1);
-        select max(nextval(p_tickets)) into v_last from generate_series(1, v_needed);
-    end if;
-    v_held := (v_next + v_needed - 1) >> v_shift;
-    if v_last >> v_shift > v_held then
-        perform howdah._hold_tickets(v_id, v_shift, (v_held + 1) << v_shift, v_last);
-    end if;
-    return v_last <= v_room >> 20 and pg_sequence_last_value(p_room) = v_room;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) IS 'draw tickets for messages about to be sent, if the last count left enough.';
-
 CREATE FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -18138,7 +18110,7 @@ declare
     v_key bigint;
     v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
 begin
-    if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
+    if howdah._reserve_and_wake(p_id, p_room, p_tickets, p_messages, p_bytes) then
         verdict := 'taken';
         return;
     elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
@@ -18162,6 +18134,49 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if needed.';
+
+CREATE FUNCTION howdah._reserve_and_wake(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_waiting regclass DEFAULT NULL::regclass, p_notify boolean DEFAULT NULL::boolean) RETURNS boolean
+    LANGUAGE plpgsql COST 1000
+    AS $$
+declare
+    v_id constant integer := case when p_tickets = 'howdah.system_tickets'::regclass then 0 else p_id end;
+    v_room constant bigint := pg_sequence_last_value(p_room);
+    v_next constant bigint := coalesce(pg_sequence_last_value(p_tickets), 0) + 1;
+    v_shift constant integer := (v_room >> 6) & 63;
+    v_needed bigint;
+    v_last bigint;
+begin
+    if p_messages = 1 and (p_bytes - 1) >> (v_room & 63)::integer <= 0 and v_room < 2305843009213693952
+       and (v_room >> 20) - v_next >= 65 then
+        v_last := case when pg_advisory_xact_lock_shared(howdah._ticket_key(v_id, v_shift, v_next >> v_shift,
+            howdah._ticket_mask(v_id))) is not null then nextval(p_tickets) end;
+        if v_last >> v_shift = v_next >> v_shift and v_last <= v_room >> 20 and pg_sequence_last_value(p_room) = v_room
+           and (p_notify and pg_sequence_last_value(p_waiting) is not null) is not true then
+            return true;
+        end if;
+        v_needed := 1;
+    elsif p_room is not null then
+        v_needed := greatest(p_messages, ((p_bytes - 1) >> (v_room & 63)::integer) + 1);
+        if v_room is null or v_room >> 61 > 0 or (v_room >> 20) - v_next < v_needed * 65 then
+            return false;
+        end if;
+        perform howdah._hold_tickets(v_id, v_shift, v_next, v_next + v_needed - 1);
+        select max(nextval(p_tickets)) into v_last from generate_series(1, v_needed);
+    end if;
+    if v_last >> v_shift > (v_next + v_needed - 1) >> v_shift then
+        perform howdah._hold_tickets(v_id, v_shift, (((v_next + v_needed - 1) >> v_shift) + 1) << v_shift, v_last);
+    end if;
+    if p_room is not null and (v_last <= v_room >> 20 and pg_sequence_last_value(p_room) = v_room) is not true then
+        return false;
+    end if;
+    if p_notify and pg_sequence_last_value(p_waiting) is not null then
+        perform howdah._wake(p_id, p_waiting);
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._reserve_and_wake(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_waiting regclass, p_notify boolean) IS 'draw tickets for messages about to be sent, if the last count left enough; then wake whoever waits.';
 
 CREATE FUNCTION howdah._resource_of(p_kind text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -20284,10 +20299,7 @@ begin
                 from howdah.destinations c
                 where c.name = p_queue and c.dropped_at is null and c.usual_batch
                   and c.assured and v_longest <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, v_count, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or p_notify is not true
-                      or howdah._wake(c.id, c.waiting))
+                  and howdah._lets_in(c.id, c.room, c.tickets, v_count, v_bytes, c.senders, c.waiting, p_notify)
                   and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark
                 offset 0
             ) d cross join unnest(p_bodies) m(body)
@@ -20423,9 +20435,7 @@ begin
         where c.name = p_queue and c.dropped_at is null and c.usual_send
           and octet_length(p_body) <= c.max_message_bytes
           and c.assured
-          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null then
@@ -20504,10 +20514,8 @@ begin
           and not c.discard_with_sender
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
-          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and pg_sequence_last_value(c.special) is not null
-          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
@@ -20538,9 +20546,7 @@ begin
           and octet_length(p_body) <= c.max_message_bytes
           and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
-          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
@@ -32432,57 +32438,51 @@ declare
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
-    if queue is distinct from current_setting('howdah.topic', true) then
-        if headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) then
-            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-                content_type, body, correlation_id, reply_to, message_type, conversation_id)
-            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
-                false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
-                null::uuid
-            from (
-                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-                from howdah.destinations c
-                where c.name = queue and c.dropped_at is null and c.usual_send
-                  and c.assured and v_bytes <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-            ) d
-            returning message_id into v_message_id;
-            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-                return howdah._commit_needs(4, v_message_id);
-            elsif v_message_id is not null then
-                return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true)
+       and headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(v_bytes) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+            false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
+        from (
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            from howdah.destinations c
+            where c.name = queue and c.dropped_at is null and c.usual_send
+              and c.assured and v_bytes <= c.max_message_bytes
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, notify)
+        ) d
+        returning message_id into v_message_id;
+        if v_message_id is not null and (current_setting('howdah.commit_by_reliability', true) <> '') is not true then
+            return v_message_id;
+        elsif v_message_id is not null then
+            return howdah._commit_needs(4, v_message_id);
+        end if;
+    elsif queue is distinct from current_setting('howdah.topic', true) and headers is null and priority is null
+       and time_to_live is null and delay is null and conversation_id is null and deduplication_key is null
+       and content_type <> '' then
+        if howdah._is_large(v_bytes) then
+            if (reliability is null or reliability = 'ASSURED_PERSISTENT')
+               and (delivery_mode is null or delivery_mode = 'persistent') then
+                v_message_id := howdah._send_large(queue, send.body, false, content_type,
+                    correlation_id, reply_to, message_type, notify);
             end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> '' then
-            v_message_id := howdah._send_large(queue, send.body, false, content_type,
-                correlation_id, reply_to, message_type, notify);
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and conversation_id is null and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
-            if reliability = 'RELIABLE_PERSISTENT' then
-                v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id,
-                    reply_to, message_type, notify);
-            else
-                v_message_id := howdah._send_nonpersistent(queue, send.body, false, content_type, correlation_id,
-                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-            end if;
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
+        elsif reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, send.body, false, content_type, correlation_id,
+                reply_to, message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, send.body, false, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
@@ -32511,57 +32511,51 @@ declare
     v_bytes constant integer := octet_length(send.body::text);
     v_message_id bigint;
 begin
-    if queue is distinct from current_setting('howdah.topic', true) then
-        if headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) then
-            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-                content_type, body, correlation_id, reply_to, message_type, conversation_id)
-            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
-                true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
-                null::uuid
-            from (
-                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-                from howdah.destinations c
-                where c.name = queue and c.dropped_at is null and c.usual_send
-                  and c.assured and v_bytes <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-            ) d
-            returning message_id into v_message_id;
-            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-                return howdah._commit_needs(4, v_message_id);
-            elsif v_message_id is not null then
-                return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true)
+       and headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(v_bytes) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+            true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
+        from (
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            from howdah.destinations c
+            where c.name = queue and c.dropped_at is null and c.usual_send
+              and c.assured and v_bytes <= c.max_message_bytes
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, notify)
+        ) d
+        returning message_id into v_message_id;
+        if v_message_id is not null and (current_setting('howdah.commit_by_reliability', true) <> '') is not true then
+            return v_message_id;
+        elsif v_message_id is not null then
+            return howdah._commit_needs(4, v_message_id);
+        end if;
+    elsif queue is distinct from current_setting('howdah.topic', true) and headers is null and priority is null
+       and time_to_live is null and delay is null and conversation_id is null and deduplication_key is null
+       and content_type <> '' then
+        if howdah._is_large(v_bytes) then
+            if (reliability is null or reliability = 'ASSURED_PERSISTENT')
+               and (delivery_mode is null or delivery_mode = 'persistent') then
+                v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
+                    correlation_id, reply_to, message_type, notify);
             end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> '' then
-            v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
-                correlation_id, reply_to, message_type, notify);
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and conversation_id is null and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
-            if reliability = 'RELIABLE_PERSISTENT' then
-                v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
-                    reply_to, message_type, notify);
-            else
-                v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
-                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-            end if;
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
+        elsif reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
@@ -32590,57 +32584,51 @@ declare
     v_bytes constant integer := octet_length(send.body);
     v_message_id bigint;
 begin
-    if queue is distinct from current_setting('howdah.topic', true) then
-        if headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) then
-            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-                content_type, body, correlation_id, reply_to, message_type, conversation_id)
-            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
-                true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
-                null::uuid
-            from (
-                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-                from howdah.destinations c
-                where c.name = queue and c.dropped_at is null and c.usual_send
-                  and c.assured and v_bytes <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-            ) d
-            returning message_id into v_message_id;
-            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-                return howdah._commit_needs(4, v_message_id);
-            elsif v_message_id is not null then
-                return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true)
+       and headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(v_bytes) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+            true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
+        from (
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            from howdah.destinations c
+            where c.name = queue and c.dropped_at is null and c.usual_send
+              and c.assured and v_bytes <= c.max_message_bytes
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, notify)
+        ) d
+        returning message_id into v_message_id;
+        if v_message_id is not null and (current_setting('howdah.commit_by_reliability', true) <> '') is not true then
+            return v_message_id;
+        elsif v_message_id is not null then
+            return howdah._commit_needs(4, v_message_id);
+        end if;
+    elsif queue is distinct from current_setting('howdah.topic', true) and headers is null and priority is null
+       and time_to_live is null and delay is null and conversation_id is null and deduplication_key is null
+       and content_type <> '' then
+        if howdah._is_large(v_bytes) then
+            if (reliability is null or reliability = 'ASSURED_PERSISTENT')
+               and (delivery_mode is null or delivery_mode = 'persistent') then
+                v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
+                    correlation_id, reply_to, message_type, notify);
             end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> '' then
-            v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
-                correlation_id, reply_to, message_type, notify);
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and conversation_id is null and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
-            if reliability = 'RELIABLE_PERSISTENT' then
-                v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
-                    reply_to, message_type, notify);
-            else
-                v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
-                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-            end if;
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
+        elsif reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')
@@ -37921,6 +37909,8 @@ REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._left_in_session() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lets_in(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_senders text[], p_waiting regclass, p_notify boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._level_for(p_destination howdah.destinations, p_asked text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._level_name(p_reliability smallint, p_nonpersistent boolean) FROM PUBLIC;
@@ -38363,9 +38353,9 @@ REVOKE ALL ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_obje
 
 REVOKE ALL ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._reserve_and_wake(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint, p_waiting regclass, p_notify boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._resource_of(p_kind text) FROM PUBLIC;
 

@@ -20,7 +20,7 @@ declare
     v_key bigint;
     v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
 begin
-    if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
+    if howdah._reserve_and_wake(p_id, p_room, p_tickets, p_messages, p_bytes) then
         verdict := 'taken';
         return;
     elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then

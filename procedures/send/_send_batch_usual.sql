@@ -38,10 +38,7 @@ begin
                 from howdah.destinations c
                 where c.name = p_queue and c.dropped_at is null and c.usual_batch
                   and c.assured and v_longest <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, v_count, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or p_notify is not true
-                      or howdah._wake(c.id, c.waiting))
+                  and howdah._lets_in(c.id, c.room, c.tickets, v_count, v_bytes, c.senders, c.waiting, p_notify)
                   and pg_current_xact_id() is not null  -- before a position is drawn: howdah._set_mark
                 offset 0
             ) d cross join unnest(p_bodies) m(body)

@@ -40,10 +40,8 @@ begin
           and not c.discard_with_sender
           and exists (select from howdah.lanes l
               where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
-          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
           and pg_sequence_last_value(c.special) is not null
-          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then

@@ -26,9 +26,7 @@ begin
           and octet_length(p_body) <= c.max_message_bytes
           and c.persistent
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT'
-          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then

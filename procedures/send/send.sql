@@ -57,57 +57,51 @@ declare
     v_bytes constant integer := octet_length(BODY_VALUE);
     v_message_id bigint;
 begin
-    if queue is distinct from current_setting('howdah.topic', true) then
-        if headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) then
-            insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-                content_type, body, correlation_id, reply_to, message_type, conversation_id)
-            select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
-                IS_TEXT, send.content_type, BODY_BYTES, send.correlation_id, send.reply_to, send.message_type,
-                null::uuid
-            from (
-                select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
-                case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-                from howdah.destinations c
-                where c.name = queue and c.dropped_at is null and c.usual_send
-                  and c.assured and v_bytes <= c.max_message_bytes
-                  and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-                  and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-                  and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-            ) d
-            returning message_id into v_message_id;
-            if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
-                return howdah._commit_needs(4, v_message_id);
-            elsif v_message_id is not null then
-                return v_message_id;
+    if queue is distinct from current_setting('howdah.topic', true)
+       and headers is null and priority is null and time_to_live is null and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(v_bytes) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, d.now, d.now + d.default_time_to_live, d.id, d.main_rank, 0,
+            IS_TEXT, send.content_type, BODY_BYTES, send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
+        from (
+            select c.id, c.main_rank, c.default_time_to_live, howdah.now() as now,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            from howdah.destinations c
+            where c.name = queue and c.dropped_at is null and c.usual_send
+              and c.assured and v_bytes <= c.max_message_bytes
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, notify)
+        ) d
+        returning message_id into v_message_id;
+        if v_message_id is not null and (current_setting('howdah.commit_by_reliability', true) <> '') is not true then
+            return v_message_id;
+        elsif v_message_id is not null then
+            return howdah._commit_needs(4, v_message_id);
+        end if;
+    elsif queue is distinct from current_setting('howdah.topic', true) and headers is null and priority is null
+       and time_to_live is null and delay is null and conversation_id is null and deduplication_key is null
+       and content_type <> '' then
+        if howdah._is_large(v_bytes) then
+            if (reliability is null or reliability = 'ASSURED_PERSISTENT')
+               and (delivery_mode is null or delivery_mode = 'persistent') then
+                v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
+                    correlation_id, reply_to, message_type, notify);
             end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and (reliability is null or reliability = 'ASSURED_PERSISTENT')
-           and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
-           and deduplication_key is null and content_type <> '' then
-            v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
-                correlation_id, reply_to, message_type, notify);
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
-        elsif headers is null and priority is null and time_to_live is null and delay is null
-           and conversation_id is null and deduplication_key is null and content_type <> ''
-           and not howdah._is_large(v_bytes) and coalesce(reliability, delivery_mode) is not null then
-            if reliability = 'RELIABLE_PERSISTENT' then
-                v_message_id := howdah._send_reliable(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id,
-                    reply_to, message_type, notify);
-            else
-                v_message_id := howdah._send_nonpersistent(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id,
-                    reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
-                        when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
-                        when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
-            end if;
-            if v_message_id is not null then
-                return v_message_id;
-            end if;
+        elsif reliability = 'RELIABLE_PERSISTENT' then
+            v_message_id := howdah._send_reliable(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id,
+                reply_to, message_type, notify);
+        else
+            v_message_id := howdah._send_nonpersistent(queue, BODY_BYTES, IS_TEXT, content_type, correlation_id,
+                reply_to, message_type, notify, case coalesce(reliability, delivery_mode)
+                    when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
+                    when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
+        end if;
+        if v_message_id is not null then
+            return v_message_id;
         end if;
     end if;
     if delay is null and (reliability is null or reliability = 'ASSURED_PERSISTENT')

@@ -31,9 +31,7 @@ begin
               and v_bytes <= c.max_message_bytes
               and c.assured
               and (p_headers is null or c.last_value_key is null)
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, v_bytes))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, true)
               and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
         ) d
         returning message_id into v_message_id;

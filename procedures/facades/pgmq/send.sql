@@ -29,9 +29,7 @@ begin
             where c.name = lower(queue_name) and c.dropped_at is null and c.kind = 'queue' and c.usual_send
               and octet_length(v_body) <= c.max_message_bytes
               and c.assured
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(v_body)))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(v_body), c.senders, c.waiting, true)
               and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
               and (current_setting('howdah.commit_by_reliability', c.id > 0) <> '') is not true
         ) d
@@ -61,9 +59,7 @@ begin
             where c.name = lower(queue_name) and c.dropped_at is null and c.kind = 'queue' and c.usual_send
               and octet_length(v_body) <= c.max_message_bytes
               and c.assured and c.last_value_key is null
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(v_body)))
-              and (howdah._has_role(c.senders[1]) or howdah._has_right(c.id, 'send', c.senders))
-              and (pg_sequence_last_value(c.waiting) is null or howdah._wake(c.id, c.waiting))
+              and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(v_body), c.senders, c.waiting, true)
               and (pg_sequence_last_value('pgmq.notifying'::regclass) is null or pgmq._notify(c.name))
               and (current_setting('howdah.commit_by_reliability', c.id > 0) <> '') is not true
         ) d
