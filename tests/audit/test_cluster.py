@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -14,9 +15,9 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pages import blocks
 from support import Db, wait_until
 
-import howdah
 from howdah.audit.driver import find_driver
 from howdah.audit.java import find_java
 
@@ -104,28 +105,28 @@ def test_the_same_audit_runs_by_spark_submit_on_a_standalone_cluster_of_two_work
     other = tmp_path / "other" / "howdah"
     other.mkdir(parents=True)
     (other / "__init__.py").write_text("raise ImportError('Howdah was not taken from the wheel')\n")
-    command = [
-        BIN / "spark-submit",
-        "--master",
-        master,
-        "--executor-memory",
-        MEMORY,
-        "--jars",
-        jar,
-        "--py-files",
-        wheel,
-    ]
-    program: list[str | Path] = [
-        Path(howdah.__file__).parent / "cli" / "submit.py",
-        "--dsn",
-        dsn,
-        "--output",
-        tmp_path / "out",
-        "--json",
-    ]
+    settings = tmp_path / "conf"
+    settings.mkdir()
+    (settings / "spark-defaults.conf").write_text(f"spark.executor.memory {MEMORY}\nspark.ui.enabled false\n")
+    (line,) = (block for block in blocks("docs/audit.md", "bash") if block.startswith("spark-submit"))
+    for shown, here in (
+        ("spark://spark.example:7077", master),
+        ("/usr/share/java/postgresql.jar", jar),
+        ("dist/howdah-0.1.0-py3-none-any.whl", wheel),
+        ("postgresql://auditor@db.example/app", dsn),
+        ("/shared/audits/2026-05-01", tmp_path / "out"),
+    ):
+        assert shown in line
+        line = line.replace(shown, shlex.quote(str(here)))
     done = subprocess.run(
-        [*map(str, command), "--conf", "spark.ui.enabled=false", *map(str, program)],
-        env=environment | {"PYTHONPATH": str(other.parent)},
+        ["bash", "-c", f"{line.rstrip()} --json"],
+        cwd=ROOT,
+        env=environment
+        | {
+            "PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]),
+            "PYTHONPATH": str(other.parent),
+            "SPARK_CONF_DIR": str(settings),
+        },
         capture_output=True,
         text=True,
         timeout=600,
@@ -138,9 +139,6 @@ def test_the_same_audit_runs_by_spark_submit_on_a_standalone_cluster_of_two_work
     assert len(set(re.findall(r"Launching executor \S+ on worker (\S+)", (tmp_path / "cluster.log").read_text()))) == 2
 
     # The same by the command, whose driver runs here.
-    settings = tmp_path / "conf"
-    settings.mkdir()
-    (settings / "spark-defaults.conf").write_text(f"spark.executor.memory {MEMORY}\n")
     words = ["audit", "--master", master, "--output", tmp_path / "again", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "howdah.cli.main", *map(str, words)],

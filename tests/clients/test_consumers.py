@@ -7,102 +7,23 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import threading
+import shlex
+import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlencode
 
 import psycopg
 import pytest
 import runtimes
+from example_consumers import EXAMPLES, Start, go, go_packages, java, jdbc, node, running, url
+from pages import blocks
 from poolers import PGBOUNCER, pooler
-from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, one, wait_until
 
 from howdah.engine.errors import is_innocent
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 TIMEOUT = 20
-
-Start = Callable[..., tuple[list[str], dict[str, str]]]
-"""From a folder and the DSNs to a command and its environment."""
-
-
-def jdbc(dsn: str) -> str:
-    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
-    account = urlencode({"user": parts["user"], "password": parts.get("password", ""), "prepareThreshold": 0})
-    return f"jdbc:postgresql://{parts['host']}:{parts['port']}/{parts['dbname']}?{account}"
-
-
-def java(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
-    start = [str(runtimes.java()), "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", str(runtimes.jdbc_jar())]
-    return [*start, str(EXAMPLES / "Consumer.java"), "orders", *map(jdbc, dsns)], {}
-
-
-def url(dsn: str, **parameters: str) -> str:
-    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
-    password = f":{parts['password']}" if "password" in parts else ""
-    return f"postgresql://{parts['user']}{password}@{parts['host']}:{parts['port']}/{parts['dbname']}?{urlencode(parameters)}"
-
-
-def node(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
-    (folder / "node_modules").symlink_to(runtimes.node_modules())
-    (folder / "consumer.mjs").write_text((EXAMPLES / "consumer.mjs").read_text())
-    return ["node", str(folder / "consumer.mjs"), "orders", *map(url, dsns)], {}
-
-
-def go(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
-    version, gopath = runtimes.pgx()
-    source = (EXAMPLES / "consumer.go").read_text()
-    if version == "v4":  # what Debian 12 has; there pgconn is a module of its own, and the rest that we use is the same
-        source = source.replace("jackc/pgx/v5/pgconn", "jackc/pgconn").replace("jackc/pgx/v5", "jackc/pgx/v4")
-    (folder / "consumer.go").write_text(source)
-    environment = {
-        "GOPATH": str(gopath),
-        "GO111MODULE": "off",
-        "GOFLAGS": "",
-        "GOCACHE": str(runtimes.ROOT / "build/go"),
-    }
-    program = folder / "consumer"
-    subprocess.run(
-        ["go", "build", "-o", str(program), str(folder / "consumer.go")], check=True, env={**os.environ, **environment}
-    )
-    prepared = {
-        "sslmode": "disable",
-        **({"statement_cache_capacity": "0"} if version == "v4" else {"default_query_exec_mode": "exec"}),
-    }
-    return [str(program), "orders", *(url(dsn, **prepared) for dsn in dsns)], environment
-
-
-class Said(list[str]):
-    """What a consumer says, line by line as it comes."""
-
-    process: subprocess.Popen[str]
-
-
-@contextmanager
-def running(command: list[str], environment: dict[str, str]) -> Iterator[Said]:
-    """A consumer, until the end of the block."""
-    said = Said()
-    consumer = subprocess.Popen(
-        command, env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert consumer.stdout is not None
-    said.process = consumer
-    reading = threading.Thread(
-        target=lambda lines: said.extend(line.strip() for line in lines), args=(consumer.stdout,)
-    )
-    reading.start()
-    try:
-        yield said
-    finally:
-        consumer.kill()
-        consumer.wait()
-        reading.join()
-        consumer.stdout.close()
 
 
 def tell(what: str, said: list[str]) -> None:
@@ -182,6 +103,32 @@ def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders:
         )
 
 
+(LINES,) = blocks("docs/waiting.md", "sh")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", LINES.splitlines(), ids=lambda line: line.split()[0])
+def test_a_consumer_starts_by_the_line_of_the_page(line: str, dsn: str, orders: Db, tmp_path: Path) -> None:
+    (tmp_path / "postgresql.jar").symlink_to(runtimes.jdbc_jar())
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    environment = {"PATH": os.pathsep.join([str(runtimes.java().parent), os.environ["PATH"]])}
+    parameters: dict[str, str] = {}
+    if line.startswith("node"):
+        (tmp_path / "node_modules").symlink_to(runtimes.node_modules())
+    if line.startswith("go"):
+        own, parameters = go_packages(tmp_path / "examples")
+        environment |= own
+    for shown, real in (
+        ("'jdbc:postgresql://host/db?user=u'", jdbc(dsn)),
+        ("postgresql://u@host/db", url(dsn, **parameters)),
+    ):
+        line = re.sub(re.escape(shown), lambda _, real=real: shlex.quote(real), line)  # type: ignore[misc]
+    assert "host/db" not in line
+    with running(["bash", "-c", line], environment, tmp_path) as said:
+        shows_a_life(orders, said)
+        is_woken(orders, said)
+
+
 @pytest.mark.slow
 @LANGUAGES
 @pytest.mark.parametrize("listens", [True, False], ids=["listens to the server", "does not listen"])
@@ -259,7 +206,7 @@ def test_a_crash_of_the_handler_is_a_failure_of_its_message(
     changed = (EXAMPLES / file).read_text().replace(fails, crashes)
     assert crashes in changed
     (tmp_path / file).write_text(changed)
-    monkeypatch.setitem(globals(), "EXAMPLES", tmp_path)
+    monkeypatch.setattr("example_consumers.EXAMPLES", tmp_path)
     one(orders, "select howdah.send('orders', 'fail')")
     with running(*start(tmp_path, dsn)) as said:
         tell("failed fail: returned", said)

@@ -37,7 +37,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import python_session
-from pages import Part, commands, parts
+from pages import ROOT, Part, commands, parts
 from support import column, identifier, one, wait_until
 
 from howdah.engine.embedded import EmbeddedServer
@@ -259,6 +259,8 @@ def read(page: str, request: pytest.FixtureRequest, folder: Path) -> None:
     bin_folder = server.embedded.bin("psql").parent if server.embedded else None
     if bin_folder is None and shutil.which("psql") is None:
         pytest.skip("psql comes with the embedded server")
+    if "| jq " in (ROOT / page).read_text() and shutil.which("jq") is None:
+        pytest.skip("no jq: on Debian, apt-get install jq")
     fixture = "empty_dsn" if says(page, "howdah migrate") else "dsn"
     if says(page, "howdah server start"):
         fixture = "made_folder"
