@@ -137,8 +137,8 @@ def fast_path_columns() -> list[Column[object]]:
             "room",
             REGCLASS,
             comment=(
-                "A sequence: the last ticket that sends may use without counting. howdah._reserve_and_wake describes it. NULL: "
-                "no limit applies."
+                "A sequence: the last ticket that sends may use without counting. howdah._reserve_and_wake describes "
+                "it. NULL: no limit applies."
             ),
         ),
         Column(
