@@ -29,11 +29,11 @@ begin
     end if;
     -- In an IF of their own: a usual call prepares none of these functions.
     if p_headers is not null or p_priority is not null or p_time_to_live is not null then
-        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
-            and p_time_to_live <= interval '100 years') is false then
+        v_life := howdah._span(p_time_to_live);
+        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9
+            and least(v_life, p_time_to_live) > interval '0' and p_time_to_live <= interval '100 years') is false then
             return null;
         end if;
-        v_life := howdah._span(p_time_to_live);
     end if;
     loop
         v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);

@@ -39,9 +39,10 @@
 -- The size of the body is computed once: each use of a function in the statement costs 1 % of a call. A send to a queue
 -- without copied senders, {}, never takes the fast path: see howdah._copy_rights_of.
 --
--- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
--- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips all that is
--- for queues. Each IF prepares its functions anew, even those that it does not come to.
+-- howdah._send_with_headers does the same for headers, priorities and times to live, and where the journal records
+-- sends. howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a
+-- position; howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips
+-- all that is for queues. Each IF prepares its functions anew, even those that it does not come to.
 -- for BODY_TYPE in text, jsonb, bytea:
 create or replace function howdah.send(
     queue text, body BODY_TYPE, headers jsonb default null, priority integer default null,
@@ -81,6 +82,13 @@ begin
             return v_message_id;
         elsif v_message_id is not null then
             return howdah._commit_needs(4, v_message_id);
+        elsif exists (select from howdah.destinations d
+            where d.name = queue and d.dropped_at is null and d.usual_batch and not d.usual_send) then
+            v_message_id := howdah._send_with_headers(queue, BODY_BYTES, IS_TEXT, content_type, headers, priority,
+                time_to_live, correlation_id, reply_to, message_type, notify, true);
+            if v_message_id is not null then
+                return v_message_id;
+            end if;
         end if;
     elsif queue is distinct from current_setting('howdah.topic', true) and headers is null and priority is null
        and time_to_live is null and delay is null and conversation_id is null and deduplication_key is null
@@ -100,6 +108,15 @@ begin
                     when 'BEST_EFFORT_NONPERSISTENT' then 0 when 'RELIABLE_NONPERSISTENT' then 2
                     when 'EXPRESS_NONPERSISTENT' then 1 when 'non-persistent' then 1 end);
         end if;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
+    elsif queue is distinct from current_setting('howdah.topic', true) and delay is null
+       and (reliability is null or reliability = 'ASSURED_PERSISTENT')
+       and (delivery_mode is null or delivery_mode = 'persistent') and conversation_id is null
+       and deduplication_key is null and content_type <> '' then
+        v_message_id := howdah._send_with_headers(queue, BODY_BYTES, IS_TEXT, content_type, headers, priority,
+            time_to_live, correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
