@@ -15879,9 +15879,10 @@ begin
     end if;
     -- In an IF of their own: a usual call prepares none of these functions.
     if p_headers is not null or p_priority is not null or p_time_to_live is not null then
-        v_life := howdah._span(p_time_to_live);
-        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9
-            and least(v_life, p_time_to_live) > interval '0' and p_time_to_live <= interval '100 years') is false then
+        v_life := case when p_time_to_live > interval '0' and p_time_to_live <= interval '100 years'
+            then howdah._span(p_time_to_live) end;
+        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9) is false
+           or p_time_to_live is not null and (v_life > interval '0') is not true then
             return null;
         end if;
     end if;
@@ -20512,10 +20513,11 @@ begin
           and octet_length(p_body) <= c.max_message_bytes
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
           and not c.discard_with_sender
-          and exists (select from howdah.lanes l
-              where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
-          and pg_sequence_last_value(c.special) is not null
-          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
+          and case when pg_sequence_last_value(c.special) is not null
+                and exists (select from howdah.lanes l
+                    where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
+              then howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting,
+                  p_notify) end
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then
@@ -20651,11 +20653,13 @@ declare
     v_message_id bigint;
 begin
     if p_headers is not null and (jsonb_typeof(p_headers) <> 'object'
-        or p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON']) then
+        or p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON'])
+       or p_priority not between 0 and 9 then
         return null;
     elsif p_time_to_live is not null then
-        v_life := howdah._span(p_time_to_live);
-        if least(v_life, p_time_to_live) <= interval '0' or p_time_to_live > interval '100 years' then
+        v_life := case when p_time_to_live > interval '0' and p_time_to_live <= interval '100 years'
+            then howdah._span(p_time_to_live) end;
+        if (v_life > interval '0') is not true then
             return null;
         end if;
     end if;
@@ -20671,12 +20675,12 @@ begin
         where c.name = p_queue and c.dropped_at is null and c.usual_batch and c.usual_send <> p_recorded
           and c.assured and v_bytes <= c.max_message_bytes
           and (p_headers is null or c.last_value_key is null)
-          and (p_priority is null or 9 - p_priority = c.main_rank
-               or pg_sequence_last_value(c.special) is not null
-                  and exists (select from howdah.lanes l
-                      where l.destination_id = c.id and l.rank = 9 - p_priority and l.place = 2
-                        and l.head is not null))
-          and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, p_notify)
+          and case when p_priority is null or 9 - p_priority = c.main_rank
+                     or pg_sequence_last_value(c.special) is not null
+                        and exists (select from howdah.lanes l
+                            where l.destination_id = c.id and l.rank = 9 - p_priority and l.place = 2
+                              and l.head is not null)
+              then howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, p_notify) end
     ) d
     returning message_id into v_message_id;
     if v_message_id is null and not p_recorded and exists (select from howdah.destinations d

@@ -29,9 +29,10 @@ begin
     end if;
     -- In an IF of their own: a usual call prepares none of these functions.
     if p_headers is not null or p_priority is not null or p_time_to_live is not null then
-        v_life := howdah._span(p_time_to_live);
-        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9
-            and least(v_life, p_time_to_live) > interval '0' and p_time_to_live <= interval '100 years') is false then
+        v_life := case when p_time_to_live > interval '0' and p_time_to_live <= interval '100 years'
+            then howdah._span(p_time_to_live) end;
+        if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9) is false
+           or p_time_to_live is not null and (v_life > interval '0') is not true then
             return null;
         end if;
     end if;

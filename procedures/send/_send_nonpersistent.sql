@@ -5,6 +5,8 @@
 --          open, or a best-effort message failed. howdah._send then handles the call.
 -- Role     internal
 --
+-- CASE looks at the lane before a ticket is drawn, as in howdah._send_with_headers.
+--
 -- p_level is 0, 1 or 2; with NULL nothing is stored. p_guarded: an error does not matter to the transaction.
 create or replace function howdah._send_nonpersistent(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text,
@@ -38,10 +40,11 @@ begin
           and octet_length(p_body) <= c.max_message_bytes
           and c.producer_may_override and c.max_reliability = 'ASSURED_PERSISTENT' and p_level is not null
           and not c.discard_with_sender
-          and exists (select from howdah.lanes l
-              where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
-          and pg_sequence_last_value(c.special) is not null
-          and howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting, p_notify)
+          and case when pg_sequence_last_value(c.special) is not null
+                and exists (select from howdah.lanes l
+                    where l.destination_id = c.id and l.rank = c.main_rank and l.place = 1 and l.head is not null)
+              then howdah._lets_in(c.id, c.room, c.tickets, 1, octet_length(p_body), c.senders, c.waiting,
+                  p_notify) end
     ) d
     returning message_id into v_message_id;
     if v_message_id is not null and current_setting('howdah.commit_by_reliability', true) <> '' then

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
-from support import Db, column, one
+from support import Connect, Db, column, one
 
 MESSAGE = {
     "headers": Jsonb({"JMSXGroupID": "g", "weight": 7}),
@@ -102,9 +102,13 @@ def test_the_first_message_of_a_priority_takes_the_slow_path_and_opens_its_lane(
         ({"headers": Jsonb([1])}, "HD005"),
         ({"priority": 10}, "HD006"),
         ({"priority": -1}, "HD006"),
+        ({"priority": -2147483648}, "HD006"),
         ({"time_to_live": "0"}, "HD005"),
         ({"time_to_live": "-1 years +361 days"}, "HD005"),  # positive by comparison, negative by its epoch
+        ({"time_to_live": "1 year -360 days"}, "HD005"),  # the other way round
         ({"time_to_live": "101 years"}, "HD005"),
+        ({"time_to_live": "2147483647 days"}, "HD005"),  # as seconds it is out of range
+        ({"time_to_live": "-2147483647 days"}, "HD005"),
     ],
 )
 @pytest.mark.parametrize("level", ["exits", "full"])
@@ -120,14 +124,15 @@ def test_what_is_wrong_is_refused_as_by_the_slow_path(
 
 
 @pytest.mark.parametrize("repeated", [False, True], ids=["the first", "a further one"])
-def test_a_publish_with_a_life_below_zero_is_refused(repeated: bool, db: Db) -> None:
+def test_a_publish_with_a_life_below_zero_or_out_of_range_is_refused(repeated: bool, db: Db) -> None:
     one(db, "select howdah.create_topic('q')")
     one(db, "select howdah.subscribe('q', 's')")
     if repeated:
         send(db, {})
-    with pytest.raises(psycopg.Error) as raised:
-        send(db, {"time_to_live": "-1 years +361 days"})
-    assert raised.value.sqlstate == "HD005"
+    for life in ("-1 years +361 days", "1 year -360 days", "2147483647 days"):
+        with pytest.raises(psycopg.Error) as raised:
+            send(db, {"time_to_live": life})
+        assert raised.value.sqlstate == "HD005"
 
 
 def test_a_queue_that_keeps_last_values_replaces_them(db: Db, create: Create) -> None:
@@ -142,6 +147,22 @@ def test_a_stamped_message_has_its_sender_among_its_headers(db: Db, create: Crea
     send(db, {"headers": Jsonb({"a": 1})})
     (headers,) = column(db, "select headers from howdah.browse('q')")
     assert headers == {"a": 1, "JMSXUserID": one(db, "select session_user::text")}
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"priority": 8}, {"delivery_mode": "non-persistent"}], ids=["priority", "non-persistent"]
+)
+def test_a_message_whose_lane_is_not_open_takes_the_place_of_one(
+    arguments: dict[str, Any], db: Db, create: Create, connect: Connect
+) -> None:
+    create(message_limit=200)
+    other, third = connect(), connect()
+    with db.transaction(), other.transaction():
+        send(db, arguments)  # it opens the lane, which others do not see yet
+        for _ in range(120):
+            send(other, arguments)
+        for _ in range(60):
+            send(third, {})
 
 
 def test_a_full_queue_refuses_a_message_with_headers(db: Db, create: Create) -> None:
