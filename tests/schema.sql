@@ -20650,6 +20650,7 @@ declare
     v_now timestamptz := howdah.now();
     v_bytes integer := octet_length(p_body);
     v_life interval;
+    v_id integer;
     v_message_id bigint;
 begin
     if p_headers is not null and (jsonb_typeof(p_headers) <> 'object'
@@ -20660,6 +20661,18 @@ begin
         v_life := case when p_time_to_live > interval '0' and p_time_to_live <= interval '100 years'
             then howdah._span(p_time_to_live) end;
         if (v_life > interval '0') is not true then
+            return null;
+        end if;
+    end if;
+    if p_priority is not null then
+        select c.id into v_id from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null
+          and (9 - p_priority = c.main_rank
+               or pg_sequence_last_value(c.special) is not null
+                  and exists (select from howdah.lanes l
+                      where l.destination_id = c.id and l.rank = 9 - p_priority and l.place = 2
+                        and l.head is not null));
+        if v_id is null then
             return null;
         end if;
     end if;
@@ -20675,12 +20688,8 @@ begin
         where c.name = p_queue and c.dropped_at is null and c.usual_batch and c.usual_send <> p_recorded
           and c.assured and v_bytes <= c.max_message_bytes
           and (p_headers is null or c.last_value_key is null)
-          and case when p_priority is null or 9 - p_priority = c.main_rank
-                     or pg_sequence_last_value(c.special) is not null
-                        and exists (select from howdah.lanes l
-                            where l.destination_id = c.id and l.rank = 9 - p_priority and l.place = 2
-                              and l.head is not null)
-              then howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, p_notify) end
+          and c.id = coalesce(v_id, c.id)
+          and howdah._lets_in(c.id, c.room, c.tickets, 1, v_bytes, c.senders, c.waiting, p_notify)
     ) d
     returning message_id into v_message_id;
     if v_message_id is null and not p_recorded and exists (select from howdah.destinations d

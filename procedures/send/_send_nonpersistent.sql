@@ -5,7 +5,7 @@
 --          open, or a best-effort message failed. howdah._send then handles the call.
 -- Role     internal
 --
--- CASE looks at the lane before a ticket is drawn, as in howdah._send_with_headers.
+-- CASE looks at the lane before a ticket is drawn: howdah._send_with_headers says why.
 --
 -- p_level is 0, 1 or 2; with NULL nothing is stored. p_guarded: an error does not matter to the transaction.
 create or replace function howdah._send_nonpersistent(
