@@ -1,4 +1,4 @@
-"""What a page shows and no test can run, as it needs a service manager or a cloud, is at least well formed."""
+"""Units, settings and command lines of pages are well formed, whether another test runs them or none."""
 
 from __future__ import annotations
 
